@@ -203,7 +203,7 @@ describe('The example of', () => {
       ...filesUnder('server/src/catalogue/products'),
       ...filesUnder('test/catalogue/products'),
       ...wiring,
-      ...filesWith('server/src', "'products'", 'ProductTable', 'create table product (').filter(isOutside),
+      ...filesWith('server/src', "'products'", 'create table product (').filter(isOutside),
       ...filesWith('server/src/state/db', "'product'", '  product: true;'),
       ...filesWith('server/src/kernel', "'products.read'"),
       ...filesWith('test/attacks', '/v1/products/{id}'),

@@ -13,7 +13,7 @@ import {
 } from '../../server/src/state/commit/commit.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import type { Task } from '../../server/src/state/work/store.ts';
-import { saveEndpoint } from '../../server/src/webhooks/endpoint-store.ts';
+import { endpointTable } from '../../server/src/webhooks/endpoint-store.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/sent-events.ts';
 import type { Random } from '../faults/random.ts';
@@ -134,13 +134,15 @@ export async function openWorld({
       .values({ account_id: accountId, environment: 'live' })
       .execute()
       .then(() =>
-        saveEndpoint(real.sql, live, {
-          url: 'https://hooks.example.com/0',
-          secret: `whsec_${'A'.repeat(32)}`,
-          secretShown: true,
-          previousSecrets: [],
-          optionalEvents: OPTIONAL_WEBHOOK_EVENTS,
-        }),
+        endpointTable.save(real.sql, live, [
+          {
+            url: 'https://hooks.example.com/0',
+            secret: `whsec_${'A'.repeat(32)}`,
+            secretShown: true,
+            previousSecrets: [],
+            optionalEvents: OPTIONAL_WEBHOOK_EVENTS,
+          },
+        ]),
       );
 
   const underWay = new Map<string, Promise<void>>();

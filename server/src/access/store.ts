@@ -4,6 +4,7 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { Sql } from '../state/db/database.ts';
 import { ofTenant } from '../state/db/of-tenant.ts';
 import { readFees, toFeeColumns } from '../state/db/payout-fees.ts';
+import { type Columns, changing, fixed, json, type RowsOf, table } from '../state/db/table.ts';
 import type { Tables } from '../state/db/tables.ts';
 import type { Account, ApiKey } from './keys.ts';
 import type { Mode } from './mode.ts';
@@ -191,51 +192,38 @@ export async function updateAccount(
   return numUpdatedRows === 1n;
 }
 
+const keyColumns = {
+  id: fixed('id'),
+  accountId: fixed('account_id'),
+  environment: fixed('environment'),
+  name: fixed('name'),
+  permissions: fixed('permissions'),
+  hint: fixed('hint'),
+  createdAt: fixed('created_at'),
+  revokedAt: changing('revoked_at'),
+} satisfies Columns<ApiKey>;
+
+/** The hash of a credential, which is written and looked up, but never read. */
+interface Hashed {
+  secretHash?: string;
+}
+
+const withHash = ({ secretHash }: Hashed) => ({ secret_hash: secretHash });
+
+const keyTable = table<ApiKey & Hashed, 'secretHash'>('api_key', keyColumns, { key: 'id', own: withHash });
+
 export async function insertApiKey(
   sql: Sql,
   tenant: Tenant,
-  key: {
-    id: string;
-    secretHash: string;
-    permissions: readonly Permission[];
-    createdAt: Date;
-    name?: string | null;
-    hint?: string | null;
-  },
+  key: Pick<ApiKey, 'id' | 'permissions' | 'createdAt'> &
+    Partial<Pick<ApiKey, 'name' | 'hint'>> & { secretHash: string },
 ): Promise<void> {
-  await sql
-    .insertInto('api_key')
-    .values({
-      id: key.id,
-      account_id: tenant.accountId,
-      environment: tenant.environment,
-      secret_hash: key.secretHash,
-      permissions: [...key.permissions],
-      created_at: key.createdAt,
-      revoked_at: null,
-      name: key.name ?? null,
-      hint: key.hint ?? null,
-    })
-    .execute();
+  await keyTable.insert(sql, tenant, [{ name: null, hint: null, ...tenant, revokedAt: null, ...key }]);
 }
 
 /** Inserts a configured key, or restores a revoked one that is back in the configuration. */
 export async function insertOrRestoreApiKey(sql: Sql, key: ApiKey, secretHash: string): Promise<void> {
-  await sql
-    .insertInto('api_key')
-    .values({
-      id: key.id,
-      account_id: key.accountId,
-      environment: key.environment,
-      secret_hash: secretHash,
-      permissions: [...key.permissions],
-      created_at: key.createdAt,
-      revoked_at: null,
-      name: key.name,
-      hint: key.hint,
-    })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ revoked_at: null }))
-    .execute();
+  await keyTable.save(sql, key, [{ ...key, revokedAt: null, secretHash }]);
 }
 
 /** Counts the active keys of an account, in both environments. */
@@ -252,7 +240,7 @@ export async function countActiveKeys(sql: Sql, accountId: string): Promise<numb
 /** Reads keys in any state. */
 export async function selectApiKeys(sql: Sql, ids: readonly string[]): Promise<ApiKey[]> {
   const rows = await sql.selectFrom('api_key').selectAll().where('id', 'in', ids).execute();
-  return rows.map(toApiKey);
+  return rows.map(keyTable.fromRow);
 }
 
 /** Lists keys, oldest first. */
@@ -263,25 +251,12 @@ export async function listApiKeys(
   let query = sql.selectFrom('api_key').selectAll();
   if (accountId !== undefined) query = query.where('account_id', '=', accountId);
   if (!revokedToo) query = query.where('revoked_at', 'is', null);
-  return (await query.orderBy('created_at').orderBy('id').execute()).map(toApiKey);
+  return (await query.orderBy('created_at').orderBy('id').execute()).map(keyTable.fromRow);
 }
 
 export async function updateApiKeys(sql: Sql, keys: readonly ApiKey[]): Promise<void> {
   for (const { id, revokedAt } of keys)
     await sql.updateTable('api_key').set({ revoked_at: revokedAt }).where('id', '=', id).execute();
-}
-
-function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    environment: row.environment,
-    name: row.name,
-    permissions: row.permissions as Permission[],
-    hint: row.hint,
-    createdAt: row.created_at,
-    revokedAt: row.revoked_at,
-  };
 }
 
 /** Finds an active key by the hash of its text. */
@@ -312,30 +287,45 @@ export interface TokenRow extends NewToken {
   revokedAt: Date | null;
 }
 
+export type StoredToken = TokenRow & { secretHash: string };
+
+const tokenColumns = {
+  id: fixed('id'),
+  kind: fixed('kind'),
+  accountId: fixed('account_id'),
+  environment: fixed('environment'),
+  mintedBy: fixed('minted_by'),
+  grant: json(fixed('grant')),
+  allowedOrigins: fixed('allowed_origins'),
+  createdAt: fixed('created_at'),
+  expiresAt: fixed('expires_at'),
+  revokedAt: changing('revoked_at'),
+  trustedDocumentsOnly: fixed('trusted_documents_only'),
+} satisfies Columns<TokenRow>;
+
+declare module '../state/db/tables.ts' {
+  interface Tables {
+    api_key: RowsOf<ApiKey, typeof keyColumns> & { secret_hash: string };
+    token: RowsOf<TokenRow, typeof tokenColumns> & {
+      secret_hash: string;
+      paused_at: Date | null;
+      paused_until: Date | null;
+      pause_reason: 'merchant' | 'declines' | null;
+    };
+  }
+}
+
+const tokenTable = table<TokenRow & Hashed, 'secretHash'>('token', tokenColumns, {
+  key: 'id',
+  own: withHash,
+});
+
 /** Inserts tokens, or changes whether they are revoked. */
-export async function saveTokens(sql: Sql, rows: readonly StoredToken[]): Promise<void> {
-  await sql
-    .insertInto('token')
-    .values(
-      rows.map((row) => ({
-        id: row.id,
-        kind: row.kind,
-        secret_hash: row.secretHash,
-        account_id: row.accountId,
-        environment: row.environment,
-        minted_by: row.mintedBy,
-        grant: JSON.stringify(row.grant),
-        allowed_origins: row.allowedOrigins,
-        created_at: row.createdAt,
-        expires_at: row.expiresAt,
-        revoked_at: row.revokedAt,
-        trusted_documents_only: row.trustedDocumentsOnly,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet((row) => ({ revoked_at: row.ref('excluded.revoked_at') })),
-    )
-    .execute();
+export async function saveTokens(sql: Sql, tokens: readonly StoredToken[]): Promise<void> {
+  await tokenTable.saveEach(
+    sql,
+    tokens.map((token) => ({ tenant: token, record: token })),
+  );
 }
 
 /** Finds a token that is not revoked, and whose minting key is not revoked. The token may have expired. */
@@ -348,7 +338,7 @@ export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRo
     .where('token.revoked_at', 'is', null)
     .where('api_key.revoked_at', 'is', null)
     .executeTakeFirst();
-  return row ? toToken(row) : null;
+  return row ? tokenTable.fromRow(row) : null;
 }
 
 /** Reads tokens in any state, for a decision about them. */
@@ -358,23 +348,5 @@ export async function selectTokensByHash(
   hashes: readonly string[],
 ): Promise<StoredToken[]> {
   const rows = await ofTenant(sql, 'token', tenant).selectAll().where('secret_hash', 'in', hashes).execute();
-  return rows.map((row) => ({ ...toToken(row), secretHash: row.secret_hash }));
-}
-
-export type StoredToken = TokenRow & { secretHash: string };
-
-function toToken(row: Selectable<Tables['token']>): TokenRow {
-  return {
-    id: row.id,
-    kind: row.kind,
-    accountId: row.account_id,
-    environment: row.environment,
-    mintedBy: row.minted_by,
-    grant: row.grant,
-    allowedOrigins: row.allowed_origins,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    trustedDocumentsOnly: row.trusted_documents_only,
-  };
+  return rows.map((row) => ({ ...tokenTable.fromRow(row), secretHash: row.secret_hash }));
 }

@@ -1,38 +1,29 @@
 import type { Collection } from '../state/commit/commit.ts';
-import { saveEndpoint, selectEndpoint } from './endpoint-store.ts';
+import { endpointTable } from './endpoint-store.ts';
 import type { WebhookDelivery, WebhookEndpoint } from './model.ts';
 import {
+  deliveryTable,
   insertAttempts,
   insertDeliveries,
   insertReceived,
   type Neighbours,
   type NewDelivery,
   type ReceivedWebhook,
+  receivedTable,
   type StoredAttempt,
-  selectDeliveries,
   selectNeighbours,
-  selectReceived,
+  selectReceivedBodies,
   updateDeliveries,
 } from './store.ts';
 
 /** The key of the endpoint: a tenant has only one. */
-export const ENDPOINT = 'endpoint';
+export const ENDPOINT = endpointTable.keyOf({});
 
-export const endpoints: Collection<WebhookEndpoint> = {
-  name: 'webhook_endpoint',
-  async load(sql, tenant) {
-    const endpoint = await selectEndpoint(sql, tenant);
-    return endpoint ? [endpoint] : [];
-  },
-  keyOf: () => ENDPOINT,
-  save: (sql, tenant, [endpoint]) => saveEndpoint(sql, tenant, endpoint!),
-};
+export const endpoints: Collection<WebhookEndpoint> = endpointTable;
 
 /** Deliveries that change. The outbox and the relay insert new ones. */
 export const deliveries: Collection<WebhookDelivery> = {
-  name: 'webhook_delivery',
-  load: selectDeliveries,
-  keyOf: (delivery) => delivery.webhookId,
+  ...deliveryTable,
   save: (sql, _tenant, rows) => updateDeliveries(sql, rows),
 };
 
@@ -62,16 +53,14 @@ export const relayedDeliveries: Collection<NewDelivery> = {
 
 /** Received webhooks, by id. */
 export const received: Collection<ReceivedWebhook> = {
-  name: 'received_webhook',
-  load: (sql, tenant, ids) => selectReceived(sql, tenant, 'webhook_id', ids),
-  keyOf: ({ webhookId }) => webhookId,
+  ...receivedTable,
   save: insertReceived,
 };
 
 /** Received webhooks, by the hash of the body. */
 export const receivedBodies: Collection<ReceivedWebhook> = {
   name: 'received_webhook by body',
-  load: (sql, tenant, hashes) => selectReceived(sql, tenant, 'body_hash', hashes),
+  load: selectReceivedBodies,
   keyOf: ({ bodyHash }) => bodyHash,
   // `received` saves the row.
   save: async () => undefined,

@@ -152,7 +152,7 @@ export interface WebhookService {
   findWithVersion(
     tenant: Tenant,
     webhookId: string,
-  ): Promise<{ version: number; delivery: WebhookDelivery } | null>;
+  ): Promise<{ version: number; resource: WebhookDelivery } | null>;
   /** Reads the last 50 attempts of each delivery, oldest first. */
   attemptsOf(tenant: Tenant, webhookIds: readonly string[]): Promise<WebhookAttempt[][]>;
   /** Lists deliveries, newest first, each with its place in the list. */

@@ -2,7 +2,8 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { Sql } from '../state/db/database.ts';
 import type { StoredEvent } from '../state/events/event.ts';
 import type { NewTask } from '../state/work/store.ts';
-import { saveEndpoint, selectEndpoint } from './endpoint-store.ts';
+import { ENDPOINT } from './collections.ts';
+import { endpointTable } from './endpoint-store.ts';
 import { statusEvents, type WebhookDeliveryEvent } from './events.ts';
 import { newWebhookId } from './model.ts';
 import { announcementOf, isSent } from './sent-events.ts';
@@ -27,7 +28,7 @@ export async function webhookOutbox(
   });
   if (announced.length === 0) return NOTHING;
 
-  const endpoint = await selectEndpoint(sql, tenant);
+  const [endpoint] = await endpointTable.load(sql, tenant, [ENDPOINT]);
   const deliveries = announced.flatMap(({ event, payload, callbackUrl, orderedBy }): NewDelivery[] => {
     const name = payload.event;
     const url = callbackUrl ?? endpoint?.url;
@@ -57,13 +58,12 @@ export async function webhookOutbox(
 
   // A payment's callbackUrl needs no URL of the account, but it needs a secret that signs.
   if (!endpoint)
-    await saveEndpoint(sql, tenant, {
-      url: null,
-      secret: newWebhookSecret(),
-      secretShown: false,
-      previousSecrets: [],
-      optionalEvents: [],
-    });
+    await endpointTable.save(sql, tenant, [
+      {
+        ...{ url: null, secret: newWebhookSecret(), secretShown: false },
+        ...{ previousSecrets: [], optionalEvents: [] },
+      },
+    ]);
   await insertDeliveries(sql, tenant, deliveries);
   return {
     tasks: deliveries.map(({ webhookId }) => ({ kind: 'webhook.deliver', key: webhookId, at: now })),

@@ -15,13 +15,7 @@ import {
 } from './model.ts';
 import { parseOptionalEvents } from './sent-events.ts';
 import { newWebhookSecret } from './signing.ts';
-import {
-  countDeliveries,
-  listDeliveries,
-  selectAttempts,
-  selectDeliveries,
-  selectDeliveryAndVersion,
-} from './store.ts';
+import { countDeliveries, deliveryTable, listDeliveries, selectAttempts } from './store.ts';
 
 /** The webhook service on Postgres: every change is a command to the committer, every read one statement. */
 export function createWebhookService({
@@ -92,12 +86,12 @@ export function createWebhookService({
       }),
 
     async findMany(tenant, webhookIds) {
-      const rows = await selectDeliveries(database.sql, tenant, [...new Set(webhookIds)]);
+      const rows = await deliveryTable.load(database.sql, tenant, [...new Set(webhookIds)]);
       const found = new Map(rows.map((delivery) => [delivery.webhookId, delivery]));
       return webhookIds.map((webhookId) => found.get(webhookId) ?? null);
     },
 
-    findWithVersion: (tenant, webhookId) => selectDeliveryAndVersion(database.sql, tenant, webhookId),
+    findWithVersion: (tenant, webhookId) => deliveryTable.loadWithHead(database.sql, tenant, webhookId),
 
     async attemptsOf(tenant, webhookIds) {
       const rows = await selectAttempts(database.sql, tenant, [...new Set(webhookIds)]);

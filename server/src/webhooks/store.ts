@@ -1,13 +1,12 @@
-import { sql as raw, type Selectable } from 'kysely';
+import { sql as raw } from 'kysely';
 import { plusMs } from '../kernel/clock.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Sql } from '../state/db/database.ts';
-import { headOf } from '../state/db/head.ts';
 import { countList, selectRange } from '../state/db/lists.ts';
 import { ofTenant } from '../state/db/of-tenant.ts';
-import type { Tables } from '../state/db/tables.ts';
-import { secretsOf } from './endpoint-store.ts';
+import { type Columns, changing, fixed, type Listed, type RowsOf, table } from '../state/db/table.ts';
+import { previousSecretsOf } from './endpoint-store.ts';
 import {
   isWebhookId,
   SHOWN_ATTEMPTS,
@@ -18,6 +17,24 @@ import {
 } from './model.ts';
 
 // ── Deliveries ──────────────────────────────────────────────────────────────────────────────────
+
+const columns = {
+  webhookId: fixed('webhook_id'),
+  event: fixed('event'),
+  url: fixed('url'),
+  status: changing('status'),
+  attempts: changing('attempts'),
+  failures: changing('failures'),
+  nextAttemptAt: changing('next_attempt_at'),
+  createdAt: fixed('created_at'),
+} satisfies Columns<WebhookDelivery>;
+
+/** Deliveries without their bodies, which no list shows. */
+export const deliveryTable = table<WebhookDelivery>('webhook_delivery', columns, {
+  key: 'webhookId',
+  isKey: isWebhookId,
+  isPart: true,
+});
 
 /** A new delivery with its resource, body and headers, which no list shows. */
 export interface NewDelivery extends WebhookDelivery {
@@ -35,6 +52,21 @@ export interface NewDelivery extends WebhookDelivery {
   body: string;
   /** The headers of a relayed webhook, its signature included; null if this server signs each attempt. */
   headers: Record<string, string> | null;
+}
+
+declare module '../state/db/tables.ts' {
+  interface Tables {
+    webhook_delivery: RowsOf<WebhookDelivery, typeof columns> &
+      Listed & {
+        resource: string;
+        resource_id: string;
+        resource_version: number | null;
+        occurred_at: Date | null;
+        body: string;
+        headers: Record<string, string> | null;
+      };
+    received_webhook: RowsOf<ReceivedWebhook, typeof receivedColumns>;
+  }
 }
 
 /** Inserts deliveries. An existing id is skipped: the ids of relayed webhooks are another service's. */
@@ -70,36 +102,6 @@ export async function insertDeliveries(
       headers, status, attempts, failures, next_attempt_at, created_at, nth)
     order by d.nth
     on conflict (webhook_id) do nothing`.execute(sql);
-}
-
-export async function selectDeliveries(
-  sql: Sql,
-  tenant: Tenant,
-  webhookIds: readonly string[],
-): Promise<WebhookDelivery[]> {
-  // A text that is no id is in no row, and Postgres rejects one with U+0000.
-  const possible = webhookIds.filter(isWebhookId);
-  if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, 'webhook_delivery', tenant)
-    .select(COLUMNS)
-    .where('webhook_id', 'in', possible)
-    .execute();
-  return rows.map(toDelivery);
-}
-
-/** Selects a delivery with the version of the tenant's log for which its state holds. */
-export async function selectDeliveryAndVersion(
-  sql: Sql,
-  tenant: Tenant,
-  webhookId: string,
-): Promise<{ version: number; delivery: WebhookDelivery } | null> {
-  if (!isWebhookId(webhookId)) return null;
-  const row = await ofTenant(sql, 'webhook_delivery', tenant)
-    .select(COLUMNS)
-    .select(headOf(tenant).as('head'))
-    .where('webhook_id', '=', webhookId)
-    .executeTakeFirst();
-  return row ? { version: row.head, delivery: toDelivery(row) } : null;
 }
 
 /**
@@ -164,7 +166,7 @@ export async function selectForAttempt(
         .onRef('webhook_endpoint.account_id', '=', 'webhook_delivery.account_id')
         .onRef('webhook_endpoint.environment', '=', 'webhook_delivery.environment'),
     )
-    .select([...COLUMNS, 'body', 'headers', 'resource_version', 'occurred_at'])
+    .selectAll('webhook_delivery')
     .select(['webhook_endpoint.secret', 'webhook_endpoint.previous_secrets'])
     .select((row) =>
       row
@@ -186,12 +188,15 @@ export async function selectForAttempt(
     .executeTakeFirst();
   if (!row) return null;
   return {
-    delivery: toDelivery(row),
+    delivery: deliveryTable.fromRow(row),
     body: row.body,
     headers: row.headers,
     resourceVersion: row.resource_version,
     occurredAt: row.occurred_at,
-    secrets: row.secret === null ? null : secretsOf(row.secret, row.previous_secrets ?? []),
+    secrets:
+      row.secret === null
+        ? null
+        : { secret: row.secret, previousSecrets: previousSecretsOf(row.previous_secrets ?? []) },
     isBehindAnother: Boolean(row.is_behind_another),
   };
 }
@@ -237,9 +242,10 @@ export async function listDeliveries(
   tenant: Tenant,
   { status, ...range }: ListRange & { status?: readonly WebhookDeliveryStatus[] | undefined },
 ): Promise<{ place: number; delivery: WebhookDelivery }[]> {
-  const list = { table: 'webhook_delivery', columns: [...COLUMNS, 'number'], oneOf: { status } };
-  const rows = await selectRange<ListedRow & { number: number }>(sql, tenant, list, range);
-  return rows.map((row) => ({ place: row.number, delivery: toDelivery(row) }));
+  const shown = [...Object.values(deliveryTable.columns), 'number'];
+  const list = { table: 'webhook_delivery', columns: shown, oneOf: { status } };
+  const rows = await selectRange<{ number: number }>(sql, tenant, list, range);
+  return rows.map((row) => ({ place: row.number, delivery: deliveryTable.fromRow(row) }));
 }
 
 export function countDeliveries(
@@ -306,24 +312,29 @@ export interface ReceivedWebhook {
   receivedAt: Date;
 }
 
+const receivedColumns = {
+  webhookId: fixed('webhook_id'),
+  bodyHash: fixed('body_hash'),
+  receivedAt: fixed('received_at'),
+} satisfies Columns<ReceivedWebhook>;
+
+export const receivedTable = table<ReceivedWebhook>('received_webhook', receivedColumns, {
+  key: 'webhookId',
+});
+
 /** The service retries for some seven hours, and a webhook that is three days late must still be recognized. */
 const RETENTION_MS = 30 * 24 * 60 * 60_000;
 
-export async function selectReceived(
+export async function selectReceivedBodies(
   sql: Sql,
   tenant: Tenant,
-  column: 'webhook_id' | 'body_hash',
-  values: readonly string[],
+  hashes: readonly string[],
 ): Promise<ReceivedWebhook[]> {
   const rows = await ofTenant(sql, 'received_webhook', tenant)
-    .select(['webhook_id', 'body_hash', 'received_at'])
-    .where(column, 'in', values)
+    .selectAll()
+    .where('body_hash', 'in', hashes)
     .execute();
-  return rows.map((row) => ({
-    webhookId: row.webhook_id,
-    bodyHash: row.body_hash,
-    receivedAt: row.received_at,
-  }));
+  return rows.map(receivedTable.fromRow);
 }
 
 /** Inserts received webhooks, and deletes those that are too old to arrive again. */
@@ -332,46 +343,11 @@ export async function insertReceived(
   tenant: Tenant,
   received: readonly ReceivedWebhook[],
 ): Promise<void> {
-  await sql
-    .insertInto('received_webhook')
-    .values(
-      received.map(({ webhookId, bodyHash, receivedAt }) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        webhook_id: webhookId,
-        body_hash: bodyHash,
-        received_at: receivedAt,
-      })),
-    )
-    .execute();
+  await receivedTable.insert(sql, tenant, received);
   await sql
     .deleteFrom('received_webhook')
     .where('account_id', '=', tenant.accountId)
     .where('environment', '=', tenant.environment)
     .where('received_at', '<', plusMs(received[0]!.receivedAt, -RETENTION_MS))
     .execute();
-}
-
-/** The columns of a list, which shows no body. */
-const COLUMNS = [
-  ...(['webhook_delivery.webhook_id', 'event', 'webhook_delivery.url', 'status'] as const),
-  ...(['attempts', 'failures', 'next_attempt_at', 'created_at'] as const),
-] as const;
-
-type ListedRow = Pick<
-  Selectable<Tables['webhook_delivery']>,
-  'webhook_id' | 'event' | 'url' | 'status' | 'attempts' | 'failures' | 'next_attempt_at' | 'created_at'
->;
-
-function toDelivery(row: ListedRow): WebhookDelivery {
-  return {
-    webhookId: row.webhook_id,
-    event: row.event,
-    url: row.url,
-    status: row.status,
-    attempts: row.attempts,
-    failures: row.failures,
-    nextAttemptAt: row.next_attempt_at,
-    createdAt: row.created_at,
-  };
 }

@@ -5,8 +5,8 @@ import { listDeliveries as listContents } from '../../../server/src/catalogue/de
 import {
   countProducts,
   deleteProducts,
-  insertProducts,
   listProducts,
+  productTable,
 } from '../../../server/src/catalogue/products/store.ts';
 import { listStoreProducts } from '../../../server/src/catalogue/store/store.ts';
 import { createSystemClock, plusMs } from '../../../server/src/kernel/clock.ts';
@@ -61,7 +61,7 @@ import {
 import {
   countEntries,
   countFilteredEntries,
-  insertEntries,
+  entryTable,
   listEntries,
   listEntriesOfEach,
   listFilteredEntries,
@@ -212,7 +212,7 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
     await deleteProducts(db, tenant, ids);
     if (variant % 3 === 0) return;
     const product = { name: 'Caneca', description: null, priceCents: 4_990, createdAt: START };
-    return insertProducts(
+    return productTable.insert(
       db,
       tenant,
       ids.map((id) => ({ ...product, id })),
@@ -1063,7 +1063,7 @@ describeOnDatabase('A page', (open) => {
       await sql`update subaccount set balance_cents = ${ROWS + 1} where id = ${SUBACCOUNT}`.execute(db);
       await sql`set local session_replication_role = origin`.execute(db);
       const before = await readRows(db);
-      await insertEntries(db, tenant, [
+      await entryTable.insert(db, tenant, [
         {
           subaccountId: SUBACCOUNT,
           kind: 'transfer_in',

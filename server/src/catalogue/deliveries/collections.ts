@@ -17,11 +17,11 @@ import {
 } from './decisions.ts';
 import { MAX_CODES, type PaidType, type StoredDelivery } from './model.ts';
 import {
+  deliveryTable,
   saveCodes,
   saveDeliveries,
   saveGiven,
   selectCodes,
-  selectDeliveries,
   selectGiven,
   selectOfProducts,
   selectShown,
@@ -40,9 +40,7 @@ const LOADED_CODES = 100;
  * codes.
  */
 export const deliveries: Collection<StoredDelivery> = {
-  name: 'delivery',
-  load: selectDeliveries,
-  keyOf: ({ deliveryId }) => deliveryId,
+  ...deliveryTable,
   save: saveDeliveries,
 };
 

@@ -25,7 +25,7 @@ import {
   deliveryIdText,
   type StoredDelivery,
 } from './model.ts';
-import { countDeliveries, listDeliveries, selectDeliveries, selectShown } from './store.ts';
+import { countDeliveries, deliveryTable, listDeliveries, selectShown } from './store.ts';
 
 /** Products by id; `product` is null once it was deleted. The slice that owns products provides them. */
 export type ProductCollection = Collection<{ id: string; product: StoredProduct | null }>;
@@ -44,7 +44,7 @@ export function createDeliveryService({
 }): DeliveryService<StoredDelivery> {
   async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoredDelivery | null)[]> {
     const requested = ids.map((id) => id.toLowerCase());
-    const found = await selectDeliveries(database.sql, tenant, [...new Set(requested)]);
+    const found = await deliveryTable.load(database.sql, tenant, [...new Set(requested)]);
     const byId = new Map(found.map((delivery) => [delivery.deliveryId, delivery]));
     return requested.map((id) => {
       const delivery = byId.get(id);

@@ -5,6 +5,7 @@ import type { DeliveredContent } from '../../money-in/receiving/model.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { selectPage } from '../../state/db/lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
+import { type Columns, changing, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
 import type { Tables } from '../../state/db/tables.ts';
 import type { PaidContent, StoredCode } from './decisions.ts';
 import {
@@ -18,20 +19,28 @@ import {
 
 // ── Deliveries ──────────────────────────────────────────────────────────────────────────────────
 
-/** Selects deliveries, including deleted ones. */
-export async function selectDeliveries(
-  sql: Sql,
-  tenant: Tenant,
-  deliveryIds: readonly string[],
-): Promise<StoredDelivery[]> {
-  const possible = deliveryIds.filter(isObjectId);
-  if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, 'delivery', tenant)
-    .selectAll()
-    .where('delivery_id', 'in', possible)
-    .execute();
-  return rows.map(toDelivery);
+const columns = {
+  deliveryId: fixed('delivery_id'),
+  productId: fixed('product_id'),
+  kind: fixed('kind'),
+  content: fixed('content'),
+  deliveredCount: changing('delivered_count'),
+  remainingCount: changing('remaining_count'),
+  createdAt: fixed('created_at'),
+  deletedAt: changing('deleted_at'),
+} satisfies Columns<StoredDelivery>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    delivery: RowsOf<StoredDelivery, typeof columns> & Listed;
+  }
 }
+
+/** Deliveries, including deleted ones. */
+export const deliveryTable = table<StoredDelivery>('delivery', columns, {
+  key: 'deliveryId',
+  isKey: isObjectId,
+});
 
 /** Lists the deliveries of products, oldest first, without the deleted ones. */
 export async function selectOfProducts(
@@ -54,7 +63,7 @@ export async function listDeliveries(
   tenant: Tenant,
   { end, limit, offset = 0, after, before, productId, stock }: DeliveryRange & { offset?: number },
 ): Promise<{ place: number; delivery: StoredDelivery }[]> {
-  const rows = await selectPage<Selectable<Tables['delivery']>>(sql, tenant, {
+  const rows = await selectPage<{ number: number }>(sql, tenant, {
     table: 'delivery',
     where: [
       ...conditionsOf({ productId }),
@@ -67,7 +76,7 @@ export async function listDeliveries(
     limit,
     offset,
   });
-  const items = rows.map((row) => ({ place: row.number, delivery: toDelivery(row) }));
+  const items = rows.map((row) => ({ place: row.number, delivery: deliveryTable.fromRow(row) }));
   return end === 'first' ? items : items.reverse();
 }
 
@@ -116,30 +125,7 @@ export async function saveDeliveries(
   tenant: Tenant,
   deliveries: readonly StoredDelivery[],
 ): Promise<void> {
-  await sql
-    .insertInto('delivery')
-    .values(
-      deliveries.map((delivery) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        delivery_id: delivery.deliveryId,
-        product_id: delivery.productId,
-        kind: delivery.kind,
-        content: delivery.content,
-        delivered_count: delivery.deliveredCount,
-        remaining_count: delivery.remainingCount,
-        created_at: delivery.createdAt,
-        deleted_at: delivery.deletedAt,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.column('delivery_id').doUpdateSet((row) => ({
-        delivered_count: row.ref('excluded.delivered_count'),
-        remaining_count: row.ref('excluded.remaining_count'),
-        deleted_at: row.ref('excluded.deleted_at'),
-      })),
-    )
-    .execute();
+  await deliveryTable.save(sql, tenant, deliveries);
   const deleted = deliveries.filter(({ deletedAt }) => deletedAt).map(({ deliveryId }) => deliveryId);
   if (deleted.length > 0)
     await sql
@@ -330,19 +316,6 @@ export async function selectShown(
     content: row.content,
     deliveredAt: row.delivered_at,
   }));
-}
-
-function toDelivery(row: Selectable<Tables['delivery']>): StoredDelivery {
-  return {
-    deliveryId: row.delivery_id,
-    productId: row.product_id,
-    kind: row.kind,
-    content: row.content,
-    deliveredCount: row.delivered_count,
-    remainingCount: row.remaining_count,
-    createdAt: row.created_at,
-    deletedAt: row.deleted_at,
-  };
 }
 
 function toCode(row: Selectable<Tables['delivery_code']>): StoredCode {

@@ -1,6 +1,6 @@
 import type { Collection } from '../../state/commit/commit.ts';
 import type { StoredProduct } from './model.ts';
-import { countProducts, deleteProducts, insertProducts, selectProducts } from './store.ts';
+import { countProducts, deleteProducts, productTable } from './store.ts';
 
 /** A product, or its absence under an id. A product never changes, so a product to save is new. */
 export interface ProductRecord {
@@ -12,13 +12,13 @@ export interface ProductRecord {
 export const products: Collection<ProductRecord> = {
   name: 'product',
   load: async (sql, tenant, ids) =>
-    (await selectProducts(sql, tenant, ids)).map((product) => ({ id: product.id, product })),
+    (await productTable.load(sql, tenant, ids)).map((product) => ({ id: product.id, product })),
   keyOf: (record) => record.id,
   async save(sql, tenant, records) {
     const added = records.flatMap(({ product }) => product ?? []);
     const deleted = records.filter(({ product }) => product === null).map(({ id }) => id);
     if (deleted.length > 0) await deleteProducts(sql, tenant, deleted);
-    if (added.length > 0) await insertProducts(sql, tenant, added);
+    if (added.length > 0) await productTable.insert(sql, tenant, added);
   },
 };
 

@@ -6,7 +6,7 @@ import { type Committer, put } from '../../state/commit/commit.ts';
 import type { Database } from '../../state/db/database.ts';
 import { PRODUCT_COUNT, productCount, products } from './collections.ts';
 import { assertFound, decideCreate, type ProductService, type StoredProduct } from './model.ts';
-import { countProducts, listProducts, selectProducts } from './store.ts';
+import { countProducts, listProducts, productTable } from './store.ts';
 
 /** The port on Postgres: every change is a command to the committer, every read is one statement. */
 export function createProductService({
@@ -20,7 +20,7 @@ export function createProductService({
 
   async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoredProduct | null)[]> {
     const requested = ids.map((id) => id.toLowerCase());
-    const found = await selectProducts(database.sql, tenant, [...new Set(requested)]);
+    const found = await productTable.load(database.sql, tenant, [...new Set(requested)]);
     const byId = new Map(found.map((product) => [product.id, product]));
     return requested.map((id) => byId.get(id) ?? null);
   }

@@ -1,25 +1,29 @@
-import type { Selectable } from 'kysely';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { productIdText } from '../../money-in/checkout/model.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { countList, selectRange } from '../../state/db/lists.ts';
-import { ofTenant } from '../../state/db/of-tenant.ts';
-import type { Tables } from '../../state/db/tables.ts';
+import { type Columns, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
 import type { StoredProduct } from './model.ts';
 
-// Ids of another form are left out of the query: no row has one, and Postgres rejects a text with U+0000.
+const columns = {
+  id: fixed('id'),
+  name: fixed('name'),
+  description: fixed('description'),
+  priceCents: fixed('price_cents'),
+  createdAt: fixed('created_at'),
+} satisfies Columns<StoredProduct>;
 
-export async function selectProducts(
-  sql: Sql,
-  tenant: Tenant,
-  ids: readonly string[],
-): Promise<StoredProduct[]> {
-  const possible = ids.filter((id) => productIdText.safeParse(id).success);
-  if (possible.length === 0) return [];
-  const rows = await productsOf(sql, tenant).selectAll().where('id', 'in', possible).execute();
-  return rows.map(toProduct);
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    product: RowsOf<StoredProduct, typeof columns> & Listed;
+  }
 }
+
+export const productTable = table<StoredProduct>('product', columns, {
+  key: 'id',
+  isKey: (text) => productIdText.safeParse(text).success,
+});
 
 /** Lists a range of the products, newest first, after the first `offset` of them. */
 export async function listProducts(
@@ -27,33 +31,12 @@ export async function listProducts(
   tenant: Tenant,
   range: ListRange & { offset?: number },
 ): Promise<{ place: number; product: StoredProduct }[]> {
-  const rows = await selectRange<Selectable<Tables['product']>>(sql, tenant, { table: 'product' }, range);
-  return rows.map((row) => ({ place: row.number, product: toProduct(row) }));
+  const rows = await selectRange<{ number: number }>(sql, tenant, { table: 'product' }, range);
+  return rows.map((row) => ({ place: row.number, product: productTable.fromRow(row) }));
 }
 
 export function countProducts(sql: Sql, tenant: Tenant): Promise<number> {
   return countList(sql, tenant, { list: 'product' });
-}
-
-export async function insertProducts(
-  sql: Sql,
-  tenant: Tenant,
-  products: readonly StoredProduct[],
-): Promise<void> {
-  await sql
-    .insertInto('product')
-    .values(
-      products.map((product) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        id: product.id,
-        name: product.name,
-        description: product.description,
-        price_cents: product.priceCents,
-        created_at: product.createdAt,
-      })),
-    )
-    .execute();
 }
 
 export async function deleteProducts(sql: Sql, tenant: Tenant, ids: readonly string[]): Promise<void> {
@@ -63,18 +46,4 @@ export async function deleteProducts(sql: Sql, tenant: Tenant, ids: readonly str
     .where('environment', '=', tenant.environment)
     .where('id', 'in', ids)
     .execute();
-}
-
-function productsOf(sql: Sql, tenant: Tenant) {
-  return ofTenant(sql, 'product', tenant);
-}
-
-function toProduct(row: Selectable<Tables['product']>): StoredProduct {
-  return {
-    id: row.id,
-    name: row.name,
-    description: row.description,
-    priceCents: row.price_cents,
-    createdAt: row.created_at,
-  };
 }

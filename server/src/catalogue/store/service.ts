@@ -3,7 +3,7 @@ import { type Committer, put } from '../../state/commit/commit.ts';
 import type { Database } from '../../state/db/database.ts';
 import { wholeStore } from './collections.ts';
 import type { StoreAdministration, StoreControls, StoreService } from './model.ts';
-import { countStoreProducts, listStoreProducts, selectStoreProducts } from './store.ts';
+import { countStoreProducts, listStoreProducts, storeProductTable } from './store.ts';
 
 /** The port on Postgres: every read is one statement. */
 export function createStoreService({
@@ -15,7 +15,7 @@ export function createStoreService({
 }): StoreService & StoreControls {
   return {
     async findMany(tenant, ids) {
-      const found = await selectStoreProducts(database.sql, tenant, [...new Set(ids)]);
+      const found = await storeProductTable.load(database.sql, tenant, [...new Set(ids)]);
       const byId = new Map(found.map((product) => [product.storeProductId, product]));
       return ids.map((id) => byId.get(id) ?? null);
     },

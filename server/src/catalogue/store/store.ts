@@ -1,26 +1,31 @@
-import { sql as raw, type Selectable } from 'kysely';
+import { sql as raw } from 'kysely';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { selectPage } from '../../state/db/lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
-import type { Tables } from '../../state/db/tables.ts';
+import { type Columns, fixed, type RowsOf, table } from '../../state/db/table.ts';
 import type { StoreProduct } from './model.ts';
 
-export async function selectStoreProducts(
-  sql: Sql,
-  tenant: Tenant,
-  ids: readonly string[],
-): Promise<StoreProduct[]> {
-  // A text that cannot be an id is not queried: Postgres rejects one with U+0000.
-  const possible = ids.filter((id) => !id.includes('\u0000') && id.isWellFormed());
-  if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, 'store_product', tenant)
-    .selectAll()
-    .where('store_product_id', 'in', possible)
-    .execute();
-  return rows.map(toStoreProduct);
+const columns = {
+  storeProductId: fixed('store_product_id'),
+  name: fixed('name'),
+  description: fixed('description'),
+  price: fixed('price'),
+  imageUrl: fixed('image_url'),
+  available: fixed('available'),
+} satisfies Columns<StoreProduct>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    store_product: RowsOf<StoreProduct, typeof columns> & { number: number };
+  }
 }
+
+export const storeProductTable = table<StoreProduct>('store_product', columns, {
+  key: 'storeProductId',
+  unique: ['account_id', 'environment', 'store_product_id'],
+});
 
 /** Lists the first or the last `limit` of the range, in the store's own order. */
 export async function listStoreProducts(
@@ -28,7 +33,7 @@ export async function listStoreProducts(
   tenant: Tenant,
   { end, limit, offset = 0, after, before }: ListRange & { offset?: number },
 ): Promise<{ place: number; product: StoreProduct }[]> {
-  const rows = await selectPage<Selectable<Tables['store_product']>>(sql, tenant, {
+  const rows = await selectPage<{ number: number }>(sql, tenant, {
     table: 'store_product',
     where: [
       ...(after === undefined ? [] : [raw<boolean>`number > ${after}`]),
@@ -39,7 +44,7 @@ export async function listStoreProducts(
     limit,
     offset,
   });
-  const items = rows.map((row) => ({ place: row.number, product: toStoreProduct(row) }));
+  const items = rows.map((row) => ({ place: row.number, product: storeProductTable.fromRow(row) }));
   return end === 'first' ? items : items.reverse();
 }
 
@@ -74,15 +79,4 @@ export async function replaceStoreProducts(
       ${products.map(({ imageUrl }) => imageUrl)}::text[],
       ${products.map(({ available }) => available)}::boolean[]
     ) with ordinality p (id, name, description, price, image_url, available, number)`.execute(sql);
-}
-
-function toStoreProduct(row: Selectable<Tables['store_product']>): StoreProduct {
-  return {
-    storeProductId: row.store_product_id,
-    name: row.name,
-    description: row.description,
-    price: row.price,
-    imageUrl: row.image_url,
-    available: row.available,
-  };
 }

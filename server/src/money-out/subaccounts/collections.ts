@@ -10,17 +10,15 @@ import { subaccountEvent } from './events.ts';
 import type { PayoutRecord, StatementEntryKind, StoredStatementEntry, StoredSubaccount } from './model.ts';
 import type { SubaccountPayoutChange, SubaccountPayoutTask } from './payout-rules.ts';
 import { savePayouts, selectPayouts } from './payout-store.ts';
-import { insertEntries, selectEntries } from './statement-store.ts';
-import { insertSubaccounts, selectByExternalIds, selectSubaccounts } from './store.ts';
+import { entryTable } from './statement-store.ts';
+import { selectByExternalIds, subaccountTable } from './store.ts';
 import { type SubaccountMove, withEntry } from './transfers.ts';
 
 // The records of subaccounts and their payouts, as a decision reads and writes them.
 
 /** The subaccounts as a group of commands sees them. They are not saved: a posting updates the balance. */
 export const subaccounts: Collection<StoredSubaccount> = {
-  name: 'subaccount',
-  load: selectSubaccounts,
-  keyOf: ({ id }) => id,
+  ...subaccountTable,
   save: async () => undefined,
 };
 
@@ -35,17 +33,15 @@ export const externalIds: Collection<StoredSubaccount & { externalId: string }> 
 
 /** The subaccounts that a command opens. */
 export const newSubaccounts: Collection<StoredSubaccount> = {
+  ...subaccountTable,
   name: 'new subaccount',
   load: async () => [],
-  keyOf: ({ id }) => id,
-  save: insertSubaccounts,
+  save: subaccountTable.insert,
 };
 
 export const statementEntries: Collection<StoredStatementEntry> = {
-  name: 'statement_entry',
-  load: (sql, tenant, keys) => selectEntries(sql, tenant, keys.map(fromEntryKey)),
-  keyOf: entryKey,
-  save: insertEntries,
+  ...entryTable,
+  save: entryTable.insert,
 };
 
 export const payouts: Collection<PayoutRecord> = {
@@ -54,23 +50,6 @@ export const payouts: Collection<PayoutRecord> = {
   keyOf: ({ payout }) => payout.id,
   save: savePayouts,
 };
-
-/**
- * The key of a statement entry: `kind refId subaccountId`. A split charge has an entry in each of several
- * subaccounts.
- */
-export function entryKey({
-  kind,
-  refId,
-  subaccountId,
-}: Pick<StoredStatementEntry, 'kind' | 'refId' | 'subaccountId'>): string {
-  return `${kind} ${refId} ${subaccountId}`;
-}
-
-function fromEntryKey(key: string): Pick<StoredStatementEntry, 'kind' | 'refId' | 'subaccountId'> {
-  const [kind, refId, subaccountId] = key.split(' ') as [StatementEntryKind, string, string];
-  return { kind, refId, subaccountId };
-}
 
 /** The subaccounts to which split charges pay. */
 export const beneficiaries = {

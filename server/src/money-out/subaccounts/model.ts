@@ -346,7 +346,7 @@ export interface SubaccountService<
    * Finds a subaccount with the version of the tenant's log for which its state holds. @throws
    * UnavailableError (NOT_OFFERED)
    */
-  findWithVersion(tenant: Tenant, subaccountId: string): Promise<{ version: number; subaccount: S } | null>;
+  findWithVersion(tenant: Tenant, subaccountId: string): Promise<{ version: number; resource: S } | null>;
   /**
    * Refuses a subscription if no change of a balance would ever be announced. @throws UnavailableError
    * (NOT_OFFERED)

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
+import { type RawBuilder, sql as raw } from 'kysely';
 import { type ListRange, withoutExtra } from '../../kernel/list-range.ts';
 import { kindOfPixKey, maskPixKey } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -7,6 +7,16 @@ import type { Sql } from '../../state/db/database.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { headOf } from '../../state/db/head.ts';
 import { countList, sizeOfPage } from '../../state/db/lists.ts';
+import { ofTenant } from '../../state/db/of-tenant.ts';
+import {
+  type Columns,
+  changing,
+  copyOf,
+  fixed,
+  type Listed,
+  type RowsOf,
+  table,
+} from '../../state/db/table.ts';
 import type { Tables } from '../../state/db/tables.ts';
 import { selectTotals } from '../../state/db/totals.ts';
 import {
@@ -30,15 +40,66 @@ import {
   type Window,
 } from './store.ts';
 
+/** The members that follow from the others. */
+type Derived =
+  | ('reversed' | 'platformFeeCents' | 'netAmountCents' | 'pixKey' | 'destinationKind')
+  | ('code' | 'formerCode');
+
+/** The members that only another service's payouts have. */
+type ShownElsewhere = 'formerId' | 'inDoubt' | 'neverMade' | 'claimedAt';
+
+/** The members of a payout that its row has as they are. */
+type Shown = Omit<StoredSubaccountPayout, Derived | ShownElsewhere>;
+
+interface Kept extends Shown, Omit<PayoutRecord, 'payout'> {
+  subCode: string | null;
+}
+
+const shownColumns = {
+  id: fixed('id'),
+  subaccountId: fixed('subaccount_id'),
+  version: changing('version'),
+  payoutId: fixed('payout_id'),
+  status: changing('status'),
+  withdrawalId: changing('withdrawal_id'),
+  amountCents: fixed('amount_cents'),
+  feeCents: fixed('fee_cents'),
+  endToEndId: changing('end_to_end_id'),
+  recipientName: changing('recipient_name'),
+  recipientBankName: changing('recipient_bank_name'),
+  failureReason: changing('failure_reason'),
+  createdAt: fixed('created_at'),
+  completedAt: changing('completed_at'),
+  reversedAt: changing('reversed_at'),
+  externalId: fixed('external_id'),
+} satisfies Columns<Shown>;
+
+const columns = {
+  ...shownColumns,
+  destination: fixed('pix_key'),
+  agreedFeeCents: fixed('agreed_fee_cents'),
+  underVerification: changing('under_verification'),
+  turboCode: changing('turbo_code'),
+  subCode: changing('sub_code'),
+} satisfies Columns<Kept>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    subaccount_payout: RowsOf<Kept, typeof columns> & Listed;
+  }
+}
+
+const kept = table<Kept>('subaccount_payout', columns, {
+  key: 'id',
+  isKey: (id) => /^sqp_[0-9a-f]{32}$/.test(id),
+});
+
 export async function selectPayouts(
   sql: Sql,
   tenant: Tenant,
   ids: readonly string[],
 ): Promise<PayoutRecord[]> {
-  const possible = ids.filter((id) => /^sqp_[0-9a-f]{32}$/.test(id));
-  if (possible.length === 0) return [];
-  const rows = await payoutsOf(sql, tenant).selectAll().where('id', 'in', possible).execute();
-  return rows.map(toRecord);
+  return (await kept.load(sql, tenant, ids)).map(toRecord);
 }
 
 const COLUMN = {
@@ -57,12 +118,12 @@ export async function selectByReference(
   const kind = referenceKind(reference);
   if (kind === null) return null;
   // One statement, so the payout and the version are of one snapshot.
-  const row = await payoutsOf(sql, tenant)
+  const row = await ofTenant(sql, 'subaccount_payout', tenant)
     .selectAll('subaccount_payout')
     .select(headOf(tenant).as('head'))
     .where(`subaccount_payout.${COLUMN[kind]}`, '=', reference)
     .executeTakeFirst();
-  return row ? { version: row.head, payout: toRecord(row).payout } : null;
+  return row ? { version: row.head, payout: toRecord(kept.fromRow(row)).payout } : null;
 }
 
 export async function listPayouts(
@@ -73,10 +134,10 @@ export async function listPayouts(
 ): Promise<{ place: number; item: StoredSubaccountPayout }[]> {
   if (!isId(subaccountId)) return [];
   const rows = await newest(
-    payoutsOf(sql, tenant).selectAll().where('subaccount_id', '=', subaccountId),
+    ofTenant(sql, 'subaccount_payout', tenant).selectAll().where('subaccount_id', '=', subaccountId),
     window,
   ).execute();
-  return rows.map((row) => ({ place: row.number, item: toRecord(row).payout }));
+  return rows.map((row) => ({ place: row.number, item: toRecord(kept.fromRow(row)).payout }));
 }
 
 export async function countPayouts(sql: Sql, tenant: Tenant, subaccountId: string): Promise<number> {
@@ -103,11 +164,14 @@ export async function listPayoutsOfEach(
   const lists = status
     ? [...new Set(status)].map((each) => partWith(raw`and status = ${each}`))
     : [partWith(raw``)];
-  const { rows } = await raw<Selectable<Tables['subaccount_payout']> & { nth: number }>`
+  const { rows } = await raw<{ number: number; nth: number }>`
     select page.*, wanted.nth from ${requestedLists(pages)}
     cross join lateral (${raw.join(lists, raw` union all `)}) page
     order by page.number desc`.execute(sql);
-  const found = groupByList(pages, rows, (row) => ({ place: row.number, item: toRecord(row).payout }));
+  const found = groupByList(pages, rows, (row) => ({
+    place: row.number,
+    item: toRecord(kept.fromRow(row)).payout,
+  }));
   return found.map((items, nth) => withoutExtra(items, { end, limit: pages[nth]!.limit }).items);
 }
 
@@ -135,11 +199,11 @@ export async function listFilteredPayouts(
   range: ListRange,
 ): Promise<{ place: number; item: StoredSubaccountPayout }[]> {
   if (!isId(subaccountId)) return [];
-  const rows = await selectFiltered<Selectable<Tables['subaccount_payout']>>(
+  const rows = await selectFiltered<{ number: number }>(
     ...([sql, tenant, 'subaccount_payout', conditionsOf(filter), range] as const),
     [raw<boolean>`subaccount_id = ${subaccountId}`],
   );
-  return rows.map((row) => ({ place: row.number, item: toRecord(row).payout }));
+  return rows.map((row) => ({ place: row.number, item: toRecord(kept.fromRow(row)).payout }));
 }
 
 /** Counts the payouts of one subaccount that a filter selects, by more than the status. */
@@ -167,113 +231,39 @@ export function totalsOfPayouts(
   return selectTotals(sql, tenant, 'subaccount_payout', conditionsOf(filter), groupBy);
 }
 
-/** The columns of the members that the filter compares. */
-const COLUMNS = {
-  ...{ status: 'status', createdAt: 'created_at', completedAt: 'completed_at', reversedAt: 'reversed_at' },
-  ...{ externalId: 'external_id', amountCents: 'amount_cents' },
-  ...{ payoutId: 'payout_id', withdrawalId: 'withdrawal_id', endToEndId: 'end_to_end_id' },
-  // A code has one of two columns, which depends on when it was given; both are names.
-  ...{ code: 'turbo_code', formerCode: 'sub_code' },
-};
-
 const conditionsOf = listConditions(subaccountPayoutConditions, {
-  columns: COLUMNS,
+  // A code has one of two columns, which depends on when it was given; both are names.
+  columns: { ...kept.columns, code: kept.columns.turboCode, formerCode: kept.columns.subCode },
   lists: { status: SUBACCOUNT_PAYOUT_STATUSES },
 });
 
 export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly PayoutRecord[]): Promise<void> {
-  await sql
-    .insertInto('subaccount_payout')
-    .values(records.map((record) => toRow(tenant, record)))
-    .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet((row) => ({
-        version: row.ref('excluded.version'),
-        status: row.ref('excluded.status'),
-        under_verification: row.ref('excluded.under_verification'),
-        withdrawal_id: row.ref('excluded.withdrawal_id'),
-        turbo_code: row.ref('excluded.turbo_code'),
-        sub_code: row.ref('excluded.sub_code'),
-        end_to_end_id: row.ref('excluded.end_to_end_id'),
-        recipient_name: row.ref('excluded.recipient_name'),
-        recipient_bank_name: row.ref('excluded.recipient_bank_name'),
-        failure_reason: row.ref('excluded.failure_reason'),
-        completed_at: row.ref('excluded.completed_at'),
-        reversed_at: row.ref('excluded.reversed_at'),
-      })),
-    )
-    .execute();
+  await kept.save(
+    sql,
+    tenant,
+    records.map(({ payout, turboCode, ...own }) => ({
+      ...payout,
+      ...own,
+      turboCode,
+      subCode: payout.code === turboCode ? null : payout.code,
+    })),
+  );
 }
 
-function toRecord(row: Selectable<Tables['subaccount_payout']>): PayoutRecord {
-  const isAssembled = row.withdrawal_id !== null;
-  const payout: StoredSubaccountPayout = {
-    id: row.id,
-    version: row.version,
-    payoutId: row.payout_id,
-    withdrawalId: row.withdrawal_id,
-    code: row.sub_code ?? row.turbo_code,
-    ...(row.sub_code !== null && row.turbo_code !== null && { formerCode: row.turbo_code }),
-    subaccountId: row.subaccount_id,
-    status: row.status,
-    reversed: row.reversed_at !== null,
-    amountCents: row.amount_cents,
-    feeCents: row.fee_cents,
-    platformFeeCents: isAssembled ? row.agreed_fee_cents : null,
-    netAmountCents: isAssembled ? row.amount_cents - row.fee_cents - row.agreed_fee_cents : null,
-    pixKey: maskPixKey(row.pix_key),
-    endToEndId: row.end_to_end_id,
-    recipientName: row.recipient_name,
-    recipientBankName: row.recipient_bank_name,
-    failureReason: row.failure_reason,
-    createdAt: row.created_at,
-    completedAt: row.completed_at,
-    reversedAt: row.reversed_at,
-    externalId: row.external_id,
-    destinationKind: kindOfPixKey(row.pix_key),
-  };
-  return {
-    payout,
-    destination: row.pix_key,
-    agreedFeeCents: row.agreed_fee_cents,
-    underVerification: row.under_verification,
-    turboCode: row.turbo_code,
-  };
-}
+const copyShown = copyOf<Shown>(shownColumns);
 
-function toRow(
-  tenant: Tenant,
-  { payout, destination, agreedFeeCents, underVerification, turboCode }: PayoutRecord,
-) {
-  return {
-    account_id: tenant.accountId,
-    environment: tenant.environment,
-    id: payout.id,
-    subaccount_id: payout.subaccountId,
-    version: payout.version,
-    payout_id: payout.payoutId,
-    status: payout.status,
-    under_verification: underVerification,
-    withdrawal_id: payout.withdrawalId,
-    turbo_code: turboCode,
-    sub_code: payout.code === turboCode ? null : payout.code,
-    amount_cents: payout.amountCents,
-    fee_cents: payout.feeCents,
-    agreed_fee_cents: agreedFeeCents,
-    pix_key: destination,
-    end_to_end_id: payout.endToEndId,
-    recipient_name: payout.recipientName,
-    recipient_bank_name: payout.recipientBankName,
-    failure_reason: payout.failureReason,
-    created_at: payout.createdAt,
-    completed_at: payout.completedAt,
-    reversed_at: payout.reversedAt,
-    external_id: payout.externalId,
-  };
-}
-
-function payoutsOf(sql: Sql, { accountId, environment }: Tenant) {
-  return sql
-    .selectFrom('subaccount_payout')
-    .where('subaccount_payout.account_id', '=', accountId)
-    .where('subaccount_payout.environment', '=', environment);
+function toRecord(stored: Kept): PayoutRecord {
+  const { destination, agreedFeeCents, underVerification, turboCode, subCode } = stored;
+  const { amountCents, feeCents } = stored;
+  const isAssembled = stored.withdrawalId !== null;
+  const payout: StoredSubaccountPayout = Object.assign(copyShown(stored), {
+    code: subCode ?? turboCode,
+    ...(subCode !== null && turboCode !== null && { formerCode: turboCode }),
+    reversed: stored.reversedAt !== null,
+    platformFeeCents: isAssembled ? agreedFeeCents : null,
+    netAmountCents: isAssembled ? amountCents - feeCents - agreedFeeCents : null,
+    pixKey: maskPixKey(destination),
+    destinationKind: kindOfPixKey(destination),
+  });
+  return { payout, destination, agreedFeeCents, underVerification, turboCode };
 }

@@ -6,14 +6,7 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import { type Committer, put } from '../../state/commit/commit.ts';
 import { readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
 import type { Database } from '../../state/db/database.ts';
-import {
-  entryKey,
-  externalIds,
-  newSubaccounts,
-  statementEntries,
-  subaccounts,
-  writesOfMove,
-} from './collections.ts';
+import { externalIds, newSubaccounts, statementEntries, subaccounts, writesOfMove } from './collections.ts';
 import { subaccountEvent } from './events.ts';
 import {
   hasMoreThanStatus,
@@ -40,6 +33,7 @@ import {
   countEntries,
   countEntriesOfEach,
   countFilteredEntries,
+  entryTable,
   listEntries,
   listEntriesOfEach,
   listFilteredEntries,
@@ -49,8 +43,7 @@ import {
   listSubaccounts,
   type SubaccountList,
   type SubaccountListPage,
-  selectSubaccountAndVersion,
-  selectSubaccounts,
+  subaccountTable,
 } from './store.ts';
 import { decideCreate, decideTransfer } from './transfers.ts';
 
@@ -79,7 +72,7 @@ export function createSubaccountService({
   );
 
   async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoredSubaccount | null)[]> {
-    const rows = await selectSubaccounts(sql, tenant, [...new Set(ids)]);
+    const rows = await subaccountTable.load(sql, tenant, [...new Set(ids)]);
     const found = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => found.get(id) ?? null);
   }
@@ -125,7 +118,7 @@ export function createSubaccountService({
             readReplay(reader, TRANSFER, idempotencyKey, (refId) =>
               reader.load(
                 statementEntries,
-                entryKey({ kind: 'transfer_in', refId, subaccountId: input.subaccountId }),
+                entryTable.keyOf({ kind: 'transfer_in', refId, subaccountId: input.subaccountId }),
               ),
             ),
           ]),
@@ -136,7 +129,7 @@ export function createSubaccountService({
           if (before !== null) {
             const entry = state.need(
               statementEntries,
-              entryKey({ kind: 'transfer_in', refId: before, subaccountId: subaccount.id }),
+              entryTable.keyOf({ kind: 'transfer_in', refId: before, subaccountId: subaccount.id }),
             );
             return { outcome: { subaccount, entry, replayed: true } };
           }
@@ -160,7 +153,7 @@ export function createSubaccountService({
     async find(tenant, subaccountId) {
       return (await findMany(tenant, [subaccountId]))[0] ?? null;
     },
-    findWithVersion: (tenant, subaccountId) => selectSubaccountAndVersion(sql, tenant, subaccountId),
+    findWithVersion: (tenant, subaccountId) => subaccountTable.loadWithHead(sql, tenant, subaccountId),
     assertAnnounced: () => undefined,
     findMany,
     list: (tenant, range) => toRange(range, (page) => listSubaccounts(sql, tenant, page)),

@@ -1,10 +1,11 @@
-import { sql as raw, type Selectable } from 'kysely';
+import { sql as raw } from 'kysely';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { countFiltered, type ListConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { countList, sizeOfPage } from '../../state/db/lists.ts';
-import type { Tables } from '../../state/db/tables.ts';
+import { ofTenant } from '../../state/db/of-tenant.ts';
+import { type Columns, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
 import { STATEMENT_ENTRY_KINDS, type StatementFilter, type StoredStatementEntry } from './model.ts';
 import {
   countEachList,
@@ -17,46 +18,27 @@ import {
   type Window,
 } from './store.ts';
 
-export async function selectEntries(
-  sql: Sql,
-  tenant: Tenant,
-  keys: readonly Pick<StoredStatementEntry, 'kind' | 'refId' | 'subaccountId'>[],
-): Promise<StoredStatementEntry[]> {
-  const rows = await entriesOf(sql, tenant)
-    .selectAll()
-    .where((row) =>
-      row.or(
-        keys.map(({ kind, refId, subaccountId }) =>
-          row.and({ kind, ref_id: refId, subaccount_id: subaccountId }),
-        ),
-      ),
-    )
-    .execute();
-  return rows.map(toEntry);
+const columns = {
+  subaccountId: fixed('subaccount_id'),
+  kind: fixed('kind'),
+  refId: fixed('ref_id'),
+  amountCents: fixed('amount_cents'),
+  balanceAfterCents: fixed('balance_after_cents'),
+  createdAt: fixed('created_at'),
+} satisfies Columns<StoredStatementEntry>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    statement_entry: RowsOf<StoredStatementEntry, typeof columns> & Listed;
+  }
 }
 
-/** Inserts entries; their numbers follow the order given, in which they were decided. */
-export async function insertEntries(
-  sql: Sql,
-  tenant: Tenant,
-  entries: readonly StoredStatementEntry[],
-): Promise<void> {
-  await sql
-    .insertInto('statement_entry')
-    .values(
-      entries.map((entry) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        subaccount_id: entry.subaccountId,
-        kind: entry.kind,
-        ref_id: entry.refId,
-        amount_cents: entry.amountCents,
-        balance_after_cents: entry.balanceAfterCents,
-        created_at: entry.createdAt,
-      })),
-    )
-    .execute();
-}
+/** The entries of statements. A split charge has an entry in each of several subaccounts. */
+export const entryTable = table<StoredStatementEntry, never, 'kind' | 'subaccountId' | 'refId'>(
+  'statement_entry',
+  columns,
+  { key: { kind: 'text', subaccountId: 'text', refId: 'text' } },
+);
 
 export async function listEntries(
   sql: Sql,
@@ -66,10 +48,10 @@ export async function listEntries(
 ): Promise<{ place: number; item: StoredStatementEntry }[]> {
   if (!isId(subaccountId)) return [];
   const rows = await newest(
-    entriesOf(sql, tenant).selectAll().where('subaccount_id', '=', subaccountId),
+    ofTenant(sql, 'statement_entry', tenant).selectAll().where('subaccount_id', '=', subaccountId),
     window,
   ).execute();
-  return rows.map((row) => ({ place: row.number, item: toEntry(row) }));
+  return rows.map((row) => ({ place: row.number, item: entryTable.fromRow(row) }));
 }
 
 /** Lists the first or the last entries of each of several subaccounts in one statement. */
@@ -100,7 +82,7 @@ export async function listEntriesOfEach(
     .select('wanted.nth')
     .orderBy('page.number', 'desc')
     .execute();
-  return groupByList(pages, rows, (row) => ({ place: row.number, item: toEntry(row) }));
+  return groupByList(pages, rows, (row) => ({ place: row.number, item: entryTable.fromRow(row) }));
 }
 
 /** Counts the entries of each of several subaccounts in one statement. */
@@ -134,11 +116,11 @@ export async function listFilteredEntries(
   range: ListRange,
 ): Promise<{ place: number; item: StoredStatementEntry }[]> {
   if (!isId(subaccountId)) return [];
-  const rows = await selectFiltered<Selectable<Tables['statement_entry']>>(
+  const rows = await selectFiltered<{ number: number }>(
     ...([sql, tenant, 'statement_entry', conditionsOf(filter), range] as const),
     [raw<boolean>`subaccount_id = ${subaccountId}`],
   );
-  return rows.map((row) => ({ place: row.number, item: toEntry(row) }));
+  return rows.map((row) => ({ place: row.number, item: entryTable.fromRow(row) }));
 }
 
 export async function countFilteredEntries(
@@ -156,22 +138,4 @@ export async function countFilteredEntries(
 export async function countEntries(sql: Sql, tenant: Tenant, subaccountId: string): Promise<number> {
   if (!isId(subaccountId)) return 0;
   return countList(sql, tenant, { list: 'statement_entry', parent: subaccountId });
-}
-
-function toEntry(row: Selectable<Tables['statement_entry']>): StoredStatementEntry {
-  return {
-    subaccountId: row.subaccount_id,
-    kind: row.kind,
-    refId: row.ref_id,
-    amountCents: row.amount_cents,
-    balanceAfterCents: row.balance_after_cents,
-    createdAt: row.created_at,
-  };
-}
-
-function entriesOf(sql: Sql, { accountId, environment }: Tenant) {
-  return sql
-    .selectFrom('statement_entry')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment);
 }

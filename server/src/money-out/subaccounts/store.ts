@@ -1,10 +1,10 @@
-import { sql as raw, type Selectable } from 'kysely';
+import { sql as raw } from 'kysely';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { headOf } from '../../state/db/head.ts';
 import { countList, type ListFilter, SUM, selectRange, sizeOfPage } from '../../state/db/lists.ts';
-import type { Tables } from '../../state/db/tables.ts';
+import { ofTenant } from '../../state/db/of-tenant.ts';
+import { type Columns, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
 import type { StoredSubaccount } from './model.ts';
 import { subaccountIdText } from './names.ts';
 
@@ -22,59 +22,33 @@ export interface Window {
 
 // ── Subaccounts ─────────────────────────────────────────────────────────────────────────────────
 
-export async function selectSubaccounts(
-  sql: Sql,
-  tenant: Tenant,
-  ids: readonly string[],
-): Promise<StoredSubaccount[]> {
-  const possible = ids.filter(isId);
-  if (possible.length === 0) return [];
-  const rows = await subaccountsOf(sql, tenant).selectAll().where('id', 'in', possible).execute();
-  return rows.map(toSubaccount);
+const columns = {
+  id: fixed('id'),
+  name: fixed('name'),
+  externalId: fixed('external_id'),
+  // Only postings change it.
+  balanceCents: fixed('balance_cents'),
+  createdAt: fixed('created_at'),
+} satisfies Columns<StoredSubaccount>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    subaccount: RowsOf<StoredSubaccount, typeof columns> & Listed;
+  }
 }
 
-/** Selects a subaccount with the version of the tenant's log at which its state holds. */
-export async function selectSubaccountAndVersion(
-  sql: Sql,
-  tenant: Tenant,
-  id: string,
-): Promise<{ version: number; subaccount: StoredSubaccount } | null> {
-  if (!isId(id)) return null;
-  const row = await subaccountsOf(sql, tenant)
-    .selectAll('subaccount')
-    .select(headOf(tenant).as('head'))
-    .where('subaccount.id', '=', id)
-    .executeTakeFirst();
-  return row ? { version: row.head, subaccount: toSubaccount(row) } : null;
-}
+export const subaccountTable = table<StoredSubaccount>('subaccount', columns, { key: 'id', isKey: isId });
 
 export async function selectByExternalIds(
   sql: Sql,
   tenant: Tenant,
   externalIds: readonly string[],
 ): Promise<StoredSubaccount[]> {
-  const rows = await subaccountsOf(sql, tenant).selectAll().where('external_id', 'in', externalIds).execute();
-  return rows.map(toSubaccount);
-}
-
-export async function insertSubaccounts(
-  sql: Sql,
-  tenant: Tenant,
-  subaccounts: readonly StoredSubaccount[],
-): Promise<void> {
-  await sql
-    .insertInto('subaccount')
-    .values(
-      subaccounts.map(({ id, name, externalId, createdAt }) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        id,
-        name,
-        external_id: externalId,
-        created_at: createdAt,
-      })),
-    )
+  const rows = await ofTenant(sql, 'subaccount', tenant)
+    .selectAll()
+    .where('external_id', 'in', externalIds)
     .execute();
+  return rows.map(subaccountTable.fromRow);
 }
 
 export async function listSubaccounts(
@@ -83,22 +57,12 @@ export async function listSubaccounts(
   range: ListRange & { offset?: number },
 ): Promise<{ place: number; item: StoredSubaccount }[]> {
   const list = { table: 'subaccount' };
-  const rows = await selectRange<Selectable<Tables['subaccount']>>(sql, tenant, list, range);
-  return rows.map((row) => ({ place: row.number, item: toSubaccount(row) }));
+  const rows = await selectRange<{ number: number }>(sql, tenant, list, range);
+  return rows.map((row) => ({ place: row.number, item: subaccountTable.fromRow(row) }));
 }
 
 export function countSubaccounts(sql: Sql, tenant: Tenant): Promise<number> {
   return countList(sql, tenant, { list: 'subaccount' });
-}
-
-function toSubaccount(row: Selectable<Tables['subaccount']>): StoredSubaccount {
-  return {
-    id: row.id,
-    name: row.name,
-    externalId: row.external_id,
-    balanceCents: row.balance_cents,
-    createdAt: row.created_at,
-  };
 }
 
 // ── Lists of several subaccounts at once ────────────────────────────────────────────────────────
@@ -166,13 +130,6 @@ export function groupByList<Row extends { nth: number }, Item>(
   const lists = pages.map((): Item[] => []);
   for (const row of rows) lists[row.nth]!.push(toItem(row));
   return lists;
-}
-
-function subaccountsOf(sql: Sql, { accountId, environment }: Tenant) {
-  return sql
-    .selectFrom('subaccount')
-    .where('subaccount.account_id', '=', accountId)
-    .where('subaccount.environment', '=', environment);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: Kysely's builders of several tables share no type that has these

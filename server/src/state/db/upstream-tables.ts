@@ -10,7 +10,6 @@ import type { TenantTable } from './tenant-table.ts';
 export interface UpstreamTables {
   observed: ObservedTable;
   observed_reference: ObservedReferenceTable;
-  upstream_intent: UpstreamIntentTable;
   upstream_poll: UpstreamPollTable;
   upstream_account: UpstreamAccountTable;
   upstream_slot: UpstreamSlotTable;
@@ -33,21 +32,6 @@ interface ObservedReferenceTable extends TenantTable {
   resource: ObservedTable['resource'];
   reference: string;
   id: string;
-}
-
-interface UpstreamIntentTable extends TenantTable {
-  id: string;
-  operation: string;
-  key: string;
-  input_hash: string;
-  state: 'sending' | 'in_doubt' | 'done' | 'refused' | 'absent';
-  resource_id: string | null;
-  summary: Json<unknown>;
-  looks: Generated<number>;
-  looked_at: Generated<Date | null>;
-  finding: Generated<string | null>;
-  behind_since: Generated<Date | null>;
-  created_at: Date;
 }
 
 interface UpstreamPollTable extends TenantTable {

@@ -3,14 +3,35 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { Collection } from '../../state/commit/commit.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
+import { type Columns, changing, fixed, json, type RowsOf, table } from '../../state/db/table.ts';
+import type { TenantTable } from '../../state/db/tenant-table.ts';
 import { type Intent, intentKey, keyOf, kindOf, splitIntentKey } from './transitions.ts';
 
-export const intents: Collection<Intent> = {
-  name: 'upstream_intent',
-  load: selectIntents,
-  keyOf,
-  save: saveIntents,
-};
+const columns = {
+  id: fixed('id'),
+  operation: fixed('operation'),
+  key: fixed('key'),
+  inputHash: changing('input_hash'),
+  state: changing('state'),
+  resourceId: changing('resource_id'),
+  summary: json(changing('summary')),
+  lookups: changing('looks'),
+  lookedUpAt: changing('looked_at'),
+  finding: changing('finding'),
+  behindSince: changing('behind_since'),
+  createdAt: changing('created_at'),
+} satisfies Columns<Intent>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    upstream_intent: RowsOf<Intent, typeof columns>;
+  }
+}
+
+const intentTable = table<Intent>('upstream_intent', columns, { key: 'id' });
+
+/** Intents by their operation and key. */
+export const intents: Collection<Intent> = { ...intentTable, load: selectIntents, keyOf };
 
 /** The newest intent of an operation, under any key, that is done or may be. Read only. */
 export interface LastIntent {
@@ -49,7 +70,7 @@ export async function selectIntents(sql: Sql, tenant: Tenant, keys: readonly str
     .selectAll()
     .where((row) => row.or(pairs.map(([operation, key]) => row.and({ operation, key }))))
     .execute();
-  return rows.map(toIntent);
+  return rows.map(intentTable.fromRow);
 }
 
 async function selectLastIntents(
@@ -65,7 +86,7 @@ async function selectLastIntents(
     .execute();
   return [...Map.groupBy(rows, ({ operation }) => operation)].map(([operation, [last, ...earlier]]) => ({
     operation,
-    intent: toIntent(last!),
+    intent: intentTable.fromRow(last!),
     made: [last!, ...earlier].flatMap(({ resource_id }) => resource_id ?? []),
   }));
 }
@@ -78,7 +99,7 @@ export async function selectOpenIntents(sql: Sql, tenant: Tenant, kind: string):
     .where((row) => row.or([row('operation', '=', kind), row('operation', 'like', `${kind}:%`)]))
     .orderBy('created_at')
     .execute();
-  return rows.map(toIntent);
+  return rows.map(intentTable.fromRow);
 }
 
 /** The intents of any kind whose outcome is not known yet, the oldest first. */
@@ -97,7 +118,7 @@ export async function selectUnresolved(
     .orderBy('id')
     .limit(limit)
     .execute();
-  return rows.map(toIntent);
+  return rows.map(intentTable.fromRow);
 }
 
 /** The intents of all accounts whose outcome is not known yet, the oldest first. */
@@ -124,8 +145,11 @@ export async function selectIntentById(
   return row ? withTenant(row) : null;
 }
 
-function withTenant(row: IntentRow & { account_id: string; environment: Tenant['environment'] }) {
-  return { tenant: { accountId: row.account_id, environment: row.environment }, intent: toIntent(row) };
+function withTenant(row: TenantTable) {
+  return {
+    tenant: { accountId: row.account_id, environment: row.environment },
+    intent: intentTable.fromRow(row),
+  };
 }
 
 export async function selectOpenWithInput(sql: Sql, tenant: Tenant, inputHash: string): Promise<Intent[]> {
@@ -134,7 +158,7 @@ export async function selectOpenWithInput(sql: Sql, tenant: Tenant, inputHash: s
     .where('state', 'in', ['sending', 'in_doubt'])
     .where('input_hash', '=', inputHash)
     .execute();
-  return rows.map(toIntent);
+  return rows.map(intentTable.fromRow);
 }
 
 /**
@@ -150,7 +174,7 @@ export async function selectUnidentified(sql: Sql, tenant: Tenant, kind: string)
     .orderBy('created_at', 'desc')
     .limit(1_000)
     .execute();
-  return rows.map(toIntent);
+  return rows.map(intentTable.fromRow);
 }
 
 export async function selectClaims(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Claim[]> {
@@ -171,73 +195,4 @@ export async function selectClaims(sql: Sql, tenant: Tenant, keys: readonly stri
     )
     .execute();
   return rows.map((row) => ({ key: intentKey(kindOf(row), row.resource_id!), intentId: row.id }));
-}
-
-async function saveIntents(sql: Sql, tenant: Tenant, records: readonly Intent[]): Promise<void> {
-  await sql
-    .insertInto('upstream_intent')
-    .values(
-      records.map((intent) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        id: intent.id,
-        operation: intent.operation,
-        key: intent.key,
-        input_hash: intent.inputHash,
-        state: intent.state,
-        resource_id: intent.resourceId,
-        summary: JSON.stringify(intent.summary),
-        looks: intent.lookups,
-        looked_at: intent.lookedUpAt,
-        finding: intent.finding,
-        behind_since: intent.behindSince,
-        created_at: intent.createdAt,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet((row) => ({
-        input_hash: row.ref('excluded.input_hash'),
-        state: row.ref('excluded.state'),
-        resource_id: row.ref('excluded.resource_id'),
-        summary: row.ref('excluded.summary'),
-        looks: row.ref('excluded.looks'),
-        looked_at: row.ref('excluded.looked_at'),
-        finding: row.ref('excluded.finding'),
-        behind_since: row.ref('excluded.behind_since'),
-        created_at: row.ref('excluded.created_at'),
-      })),
-    )
-    .execute();
-}
-
-interface IntentRow {
-  id: string;
-  operation: string;
-  key: string;
-  input_hash: string;
-  state: Intent['state'];
-  resource_id: string | null;
-  summary: unknown;
-  looks: number;
-  looked_at: Date | null;
-  finding: string | null;
-  behind_since: Date | null;
-  created_at: Date;
-}
-
-function toIntent(row: IntentRow): Intent {
-  return {
-    id: row.id,
-    operation: row.operation,
-    key: row.key,
-    inputHash: row.input_hash,
-    state: row.state,
-    resourceId: row.resource_id,
-    summary: row.summary,
-    lookups: row.looks,
-    lookedUpAt: row.looked_at,
-    finding: row.finding,
-    behindSince: row.behind_since,
-    createdAt: row.created_at,
-  };
 }

@@ -35,7 +35,7 @@ builder.subscriptionFields((t) => ({
       assertMay(caller, 'webhooks.read');
       return updates.follow(context, webhookId, after, async () => {
         const found = await context.services.webhooks.findWithVersion(caller.tenant, webhookId);
-        return found && { version: found.version, item: found.delivery, since: null };
+        return found && { version: found.version, item: found.resource, since: null };
       });
     },
     resolve: (update) => update,

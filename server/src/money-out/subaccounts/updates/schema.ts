@@ -57,7 +57,7 @@ builder.subscriptionFields((t) => ({
       return updates.follow(context, subaccountId, after, async () => {
         const found = await subaccounts.findWithVersion(caller.tenant, subaccountId);
         if (!found) return null;
-        const { version, subaccount } = found;
+        const { version, resource: subaccount } = found;
         return { version, item: { subaccount, entry: null }, since: null };
       });
     },
