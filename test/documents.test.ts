@@ -95,8 +95,8 @@ const SIZES_IN_ROWS: [test: string, inSample: string[], inFull: string[]][] = [
   ],
   [
     'test/money-out/payouts/remote-payouts.test.ts',
-    ['{money-out/payouts/remote-payouts} histories'],
-    ['{money-out/payouts/remote-payouts} histories'],
+    ['{LOST_ANSWERS} histories'],
+    ['{LOST_ANSWERS} histories'],
   ],
   [
     'test/live/dose.test.ts',

@@ -35,6 +35,11 @@ export const PARTS = {
     about: 'simulated histories of seeds that no other run plays',
     run: ['test/sim/run.mjs', '--from', String(seedOfToday()), '--seeds', '500'],
   },
+  planted: {
+    about: 'each planted fault that a checker must find, of which test:all takes a third',
+    run: ['test/run.mjs', '--all', 'sim/checker', 'sim/facade-checker', 'live/planted'],
+    env: { PSA_SCALE: 'large' },
+  },
   mutants: {
     about: 'changes of the code of one target, another each night',
     run: ['test/mutants/run.mjs', '--tonight'],

@@ -957,10 +957,10 @@ const PARENTS = {
 };
 
 /**
- * In `npm run test:all` an unrestricted key selects all that a document may. Refusals and absent resources have
- * nothing inside.
+ * The levels that an unrestricted key selects; in the full size all that a document may. Refusals and absent resources
+ * have nothing inside.
  */
-const depthOf = (kind: string) => (kind === 'key' && runsAll() ? 4 : 2);
+const depthOf = (kind: string) => (kind === 'key' ? scale('LEVELS') : 2);
 
 /** The operation that asks at a place, with objects in `depth` levels. */
 function operationAt(place: string, values: Values, depth = depthOf('key')): Operation {

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { ofToday } from '../support/scale.ts';
 import { takeDatabases } from './facade/databases.ts';
 import { PLANTED, PLANTED_IN_SHOP } from './facade/planted.ts';
 import { type Part, playStories } from './facade/stories.ts';
@@ -12,7 +13,7 @@ describe('the checker of stories finds a fault of a facade within a few seeds', 
   const ofPayouts = Object.entries(PLANTED).map(([name, tamper]): Fault => ['payouts', name, tamper]);
   const ofShop = Object.entries(PLANTED_IN_SHOP).map(([name, tamper]): Fault => ['shop', name, tamper]);
 
-  test.each([...ofPayouts, ...ofShop])(
+  test.each(ofToday([...ofPayouts, ...ofShop]))(
     'The checker of stories finds a planted fault of the %s: %s',
     { timeout: 600_000 },
     async (part, _, tamper) => {

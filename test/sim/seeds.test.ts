@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../server/src/state/db/database.ts';
-import { runsAll, scale } from '../support/scale.ts';
+import { scale } from '../support/scale.ts';
 import { seedsFrom, textOfFailure } from './failure.ts';
 import { STEPS } from './history.ts';
 import { AFTER_THE_TOUR, OF_MANY_SEEDS, TOUR } from './outcomes.ts';
@@ -24,7 +24,7 @@ test.concurrent(`${SEEDS} seeds of ${STEPS} steps break no law`, {
   const { counts, failures } = await playSeeds({ database, seeds: seedsFrom(1, SEEDS) });
   expect(failures.map(textOfFailure)).toEqual([]);
   // The outcomes of a few seeds are luck, and every new step changes them.
-  if (runsAll()) expect(missing(counts, OF_MANY_SEEDS)).toEqual([]);
+  if (SEEDS >= 100) expect(missing(counts, OF_MANY_SEEDS)).toEqual([]);
 });
 
 // A server that refused everything would break no law either.

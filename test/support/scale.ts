@@ -15,15 +15,17 @@ const SIZES = {
   /** The number of kills at each of these boundaries. */
   BOUNDARY_KILLS: [1, 1, 1, 20],
   /** Requests of two facades over a network that fails. */
-  FAULTY_CALLS: [36, 1_500, 4_000, 10_000],
+  FAULTY_CALLS: [36, 700, 4_000, 10_000],
+  /** Histories of payouts whose answers are lost, and which a facade finds in a list. */
+  LOST_ANSWERS: [8, 60, 200, 200],
   /** Connections to PostgreSQL that are cut before a COMMIT arrives, and as many after it was done. */
-  CUTS: [1, 12, 60, 300],
+  CUTS: [1, 6, 60, 300],
   /** Deaths of PGlite's worker around a COMMIT, which lose the connection to it. */
   WORKER_DEATHS: [1, 1, 5, 300],
   /** Fields with a bad value, one at a time. */
-  BAD_INPUTS: [200, 6_000, 20_000, 50_000],
+  BAD_INPUTS: [200, 3_000, 20_000, 50_000],
   /** `kill -9` at a random moment, on each database. */
-  KILLS: [2, 6, 25, 300],
+  KILLS: [2, 4, 25, 300],
   /** Rounds of 64 callers with one idempotency key, on each database. */
   ONE_KEY: [1, 5, 50, 500],
   /** Concurrent callers that request the same operation, or the same money. */
@@ -35,16 +37,18 @@ const SIZES = {
   /** Amounts of cents, from 0, that are written in reais and read back. */
   AMOUNTS: [300_000, 20_000_000, 20_000_000, 20_000_000],
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
-  SEEDS: [2, 120, 500, 500],
+  SEEDS: [2, 40, 500, 500],
   /** Histories of orders that every party sees; `npm run sim -- --orders` plays 10,000. */
-  ORDERS: [100, 300, 1_000, 10_000],
+  ORDERS: [100, 100, 1_000, 10_000],
   /** Histories of facades in front of an unreliable service; `npm run sim -- --facade` plays 10,000. */
-  STORIES: [2, 60, 300, 1_000],
+  STORIES: [2, 20, 300, 1_000],
   /**
    * Tenants that use others' ids with tokens and restricted keys. With unrestricted keys all of them do, or two in
    * `npm test`.
    */
-  TENANTS_WITH_TOKENS: [1, 2, 4, 4],
+  TENANTS_WITH_TOKENS: [1, 1, 4, 4],
+  /** The levels of objects that a tenant selects with an unrestricted key. */
+  LEVELS: [2, 3, 4, 4],
   /** The number of other tenants whose ids each tenant uses with tokens; with its own key it uses those of all. */
   PAIRS_OF_TOKENS: [1, 1, 1, 3],
   /** The distance of the positions at which a credential is altered. */
@@ -74,9 +78,9 @@ const SIZES = {
   /** Requests for each refusal, whose cost is measured as their median. */
   REFUSALS: [1, 1, 5, 20],
   /** Requests that all differ. */
-  DISTINCT_REQUESTS: [320, 20_000, 100_000, 1_000_000],
+  DISTINCT_REQUESTS: [320, 10_000, 100_000, 1_000_000],
   /** Random documents whose answers are compared with those of the execution that compiles nothing. */
-  DOCUMENTS: [60, 3_000, 20_000, 100_000],
+  DOCUMENTS: [60, 1_000, 20_000, 100_000],
   /** Random subscriptions, compared in the same way. */
   SUBSCRIPTION_DOCUMENTS: [20, 600, 5_000, 20_000],
   /** Rows of each list, whose pages are all read. */
@@ -150,6 +154,16 @@ export function generated(max: number, part = 10): number {
 /** The number of generated cases in a run of this scale. */
 export function generatedAt(of: Scale, max: number, part = 10): number {
   return of === 'sample' ? Math.ceil(max / part) : max;
+}
+
+/**
+ * Selects a third of `cases` in `npm run test:all`, another third each day, and all of them in `npm run nightly -- planted`.
+ * For planted faults, which show that a checker sees.
+ */
+export function ofToday<Case>(cases: readonly Case[]): readonly Case[] {
+  if (currentScale() !== 'medium') return cases;
+  const today = Math.floor(Date.now() / 86_400_000);
+  return cases.filter((_, index) => index % 3 === today % 3);
 }
 
 /** Selects the first of `cases` in `npm test`; all of them in `npm run test:all`. For variants of one case. */

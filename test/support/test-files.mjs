@@ -142,6 +142,10 @@ export const LONG = [
   'state/db/upgrade.test.ts',
   'catalogue/deliveries/races.test.ts',
   'api/operations/outage.test.ts',
+  // What is true of both implementations, once more at a facade; what is only the facade's is tested beside them.
+  'catalogue/products/remote.test.ts',
+  'money-in/card-payments/remote.test.ts',
+  'money-out/payouts/remote.test.ts',
   'money-out/subaccounts/remote.test.ts',
   'security/bad-input.test.ts',
   'webhooks/optional-events.test.ts',

@@ -25,7 +25,7 @@ import { describeOnDatabase } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 import { readAfter } from '../../support/events.ts';
 import { startFacade } from '../../support/facade.ts';
-import { generated } from '../../support/scale.ts';
+import { scale } from '../../support/scale.ts';
 import { lost, type Script, scriptedUpstream, unreachable } from '../../support/scripted-upstream.ts';
 
 const MINUTE = 60_000;
@@ -896,7 +896,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
           expect(facade.faults).toEqual([]);
         },
       ),
-      { numRuns: generated(200, 25) },
+      { numRuns: scale('LOST_ANSWERS') },
     );
   });
 
