@@ -36,7 +36,7 @@ export const PARTS = {
     run: ['test/sim/run.mjs', '--from', String(seedOfToday()), '--seeds', '500'],
   },
   planted: {
-    about: 'each planted fault that a checker must find, of which test:all takes a third',
+    about: 'all planted faults that a checker must find; test:all takes a third of them',
     run: ['test/run.mjs', '--all', 'sim/checker', 'sim/facade-checker', 'live/planted'],
     env: { PSA_SCALE: 'large' },
   },
