@@ -1,18 +1,10 @@
-import { isAhead, plusMs } from '../kernel/clock.ts';
 import type { Requester } from '../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts';
 import type { Endpoint, Endpoints } from './endpoint-availability.ts';
 import type { Family, FamilyMirror } from './family-mirror.ts';
-import {
-  claimPoll,
-  isFromBefore,
-  type MirroredRow,
-  selectMirrored,
-  selectMirroredWithHead,
-  selectOfBefore,
-  selectOpen,
-} from './mirror-store.ts';
+import { createLookupPoll, LATER_MS } from './lookup-polls.ts';
+import { isFromBefore, type MirroredRow, selectMirrored, selectMirroredWithHead } from './mirror-store.ts';
 import type { Poll } from './poller.ts';
 import { serviceLimit } from './rate-limits.ts';
 import type { Read, ReadOptions } from './reads.ts';
@@ -31,18 +23,10 @@ import type { RequestOptions } from './upstream.ts';
 
 /** The life of a cached response: for merchants, and for payers, because thousands of them may ask. */
 const MAX_AGE_MS = { merchant: 2_000, payer: 10_000 } as const;
-/** The resources looked up in one poll, and the time between polls: 40 a minute, of the 60 for all polling. */
+/** The most lookups in one poll: of the 60 a minute for all polling, 40. */
 const MAX_PER_POLL = 2;
-const APART_MS = 3_000;
-/** The delay after a poll that could not reach the service. */
-const LATER_MS = 5_000;
-/** The longest interval if all are followed: another resource may be created or read elsewhere. */
+/** The longest interval if all are followed. */
 const IDLE_MS = 30_000;
-/**
- * The interval for a resource that ended before a restore: it is looked up once, and again if the service did
- * not confirm it.
- */
-const OF_BEFORE_MS = 10 * 60_000;
 
 /**
  * The lookups of single resources of one family: at the service, or from the mirror if the service cannot be
@@ -78,7 +62,7 @@ export function createFamilyLookups<
   R extends { version: number; status: string },
   C extends { status: string | null },
 >({
-  database: { sql },
+  database,
   clock,
   reads,
   records,
@@ -116,11 +100,9 @@ export function createFamilyLookups<
   /** The statuses for which `pollInterval` may return a time; by default all. */
   polledStatuses?: readonly R['status'][];
 }): FamilyLookups<R> {
+  const { sql } = database;
   const { resource } = family;
   const resourceOf = ({ snapshot }: MirroredRow) => family.fromJson(snapshot);
-  /** The time of the last known poll of each resource, by this instance or another. */
-  const polledAt = new Map<string, Date>();
-
   /**
    * The state of the mirror after each answer was merged. While the mirror still has that state, a cached
    * answer has nothing new, and is not merged again.
@@ -250,6 +232,26 @@ export function createFamilyLookups<
     });
   }
 
+  const poll = createLookupPoll(
+    { database, clock, records },
+    {
+      resource,
+      statuses: polledStatuses,
+      intervalOf: (row, now) => pollInterval(resourceOf(row), now),
+      async lookUp(tenant, row) {
+        const requestOptions: RequestOptions = { priority: 'poll' };
+        const read = await askIfSupported(tenant, row.id, { requestOptions, maxAgeMs: 0 });
+        if (!read) return 'unsupported';
+        if (read.stale) return 'stale';
+        await take(tenant, row.id, row, { read, requestOptions });
+        return 'shown';
+      },
+      askedAgainAt: ({ environment }) => endpoints.askedAgainAt(environment, endpoint),
+      perPoll: MAX_PER_POLL,
+      idleMs: IDLE_MS,
+    },
+  );
+
   return {
     lookUp,
 
@@ -267,51 +269,7 @@ export function createFamilyLookups<
       return found && { version: found.head, resource: resourceOf(found.observed) };
     },
 
-    async poll(tenant, { all, ids }) {
-      if (!isPossible(tenant.environment)) return null;
-      const requestOptions: RequestOptions = { priority: 'poll' };
-      const now = clock.now();
-      const idleAt = all ? plusMs(now, IDLE_MS) : null;
-      const open = await selectOpen(sql, tenant, resource, all ? 'all' : ids, polledStatuses);
-      const followed = open.flatMap((each) => {
-        const everyMs = pollInterval(resourceOf(each), now);
-        if (everyMs === null) return [];
-        const known = [each.observedAt, polledAt.get(each.id) ?? each.observedAt];
-        const last = Math.max(0, ...known.filter((at) => !isAhead(at, now)).map((at) => at.getTime()));
-        return [{ each, everyMs, at: last + everyMs }];
-      });
-      followed.sort((left, right) => left.each.observedAt.getTime() - right.each.observedAt.getTime());
-      const isFollowed = new Set(followed.map(({ each }) => each.id));
-      const ofBefore = await selectOfBefore(sql, tenant, resource, all ? 'all' : ids, records.lastKnown());
-      for (const each of ofBefore) {
-        if (isFollowed.has(each.id)) continue;
-        isFollowed.add(each.id);
-        const last = polledAt.get(each.id);
-        const at = last && !isAhead(last, now) ? last.getTime() + OF_BEFORE_MS : now.getTime();
-        followed.push({ each, everyMs: OF_BEFORE_MS, at });
-      }
-      for (const id of polledAt.keys()) if (!isFollowed.has(id)) polledAt.delete(id);
-      const due = followed.filter(({ at }) => at <= now.getTime());
-      const turn = due.slice(0, MAX_PER_POLL);
-      for (const { each, everyMs } of turn) {
-        polledAt.set(each.id, now);
-        // Another instance has just polled; its result arrives through the log.
-        const claim = { name: `${resource} ${each.id}`, now, intervalMs: everyMs };
-        if (!(await claimPoll(sql, tenant, claim))) continue;
-        const read = await askIfSupported(tenant, each.id, { requestOptions, maxAgeMs: 0 });
-        // Without lookups only webhooks report a change.
-        if (!read) return endpoints.askedAgainAt(tenant.environment, endpoint) ?? idleAt;
-        if (read.stale) return plusMs(now, LATER_MS);
-        await take(tenant, each.id, each, { read, requestOptions });
-      }
-      if (followed.length === 0) return idleAt;
-      const asked = new Set(turn);
-      const next = Math.min(
-        idleAt?.getTime() ?? Number.POSITIVE_INFINITY,
-        ...followed.map((each) => (asked.has(each) ? now.getTime() + each.everyMs : each.at)),
-      );
-      return new Date(Math.max(next, now.getTime() + (turn.length > 0 ? APART_MS : 0)));
-    },
+    poll: async (tenant, targets) => (isPossible(tenant.environment) ? poll(tenant, targets) : null),
 
     async refresh(tenant, ids, requestOptions) {
       if (!isPossible(tenant.environment)) return;

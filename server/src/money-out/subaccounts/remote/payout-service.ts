@@ -10,14 +10,12 @@ import {
 } from '../../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../../upstream/endpoint-availability.ts';
 import { createFamilyLists } from '../../../upstream/family-lists.ts';
+import { APART_MS, createLookupPoll } from '../../../upstream/lookup-polls.ts';
 import {
-  claimPoll,
   isFromBefore,
   type MirroredRow,
   selectMirrored,
   selectMirroredWithHead,
-  selectOfBefore,
-  selectOpen,
 } from '../../../upstream/mirror-store.ts';
 import type { Poll } from '../../../upstream/poller.ts';
 import type { Read, ReadOptions } from '../../../upstream/reads.ts';
@@ -63,16 +61,13 @@ export const MAX_AGE_MS = 2_000;
 const OLD_AFTER_MS = 3_000;
 const REFRESHED_AT_ONCE = 10;
 
-// The bounds of the interval between polls of a followed payout, which grows with its age. All payouts together make one
-// poll in three seconds at most, for which the budget's class `money_read` has room.
-const POLL_EVERY_MS = { fresh: 3_000, old: 60_000 };
-const POLLED_AT_ONCE = 3;
-/** The interval for an end from before a restore that the service has not confirmed. */
-const OF_BEFORE_MS = 10 * 60_000;
 /**
- * The longest interval while all payouts are followed, because another may be requested elsewhere. It costs a
- * query of our own database.
+ * The longest interval between polls of a followed payout, which grows with its age. All payouts together
+ * make one poll in three seconds at most, for which the budget's class `money_read` has room.
  */
+const OLD_EVERY_MS = 60_000;
+const POLLED_AT_ONCE = 3;
+/** The longest interval while all payouts are followed. It costs a query of our own database. */
 const IDLE_MS = 15_000;
 
 export type GetOptions = Pick<ReadOptions, 'requestOptions' | 'isOwnRequest'> & { maxAgeMs?: number };
@@ -309,57 +304,24 @@ export function createRemotePayouts(
 
   // ── Following ──
 
-  /** The times at which this instance has looked up ends from before a restore. */
-  const endsAskedAt = new Map<string, Date>();
-
-  /**
-   * The ends from before a restore that are due: each is looked up once, and again if the service did not
-   * confirm it.
-   */
-  async function endsOfBefore(tenant: Tenant, ids: readonly string[] | 'all', now: Date) {
-    const rows = await selectOfBefore(sql, tenant, RESOURCE, ids, records.lastKnown());
-    if (rows.length === 0) endsAskedAt.clear();
-    return rows.filter((row) => {
-      const askedAt = endsAskedAt.get(row.id);
-      const isDue = !askedAt || isAhead(askedAt, now) || now >= plusMs(askedAt, OF_BEFORE_MS);
-      return isDue && row.final && !payoutIn(row).neverMade;
-    });
-  }
+  const pollOne = createLookupPoll(dependencies, {
+    resource: RESOURCE,
+    // A payout may be recorded under two ids.
+    keyOf: (row) => payoutIn(row).id,
+    intervalOf: (row, now, count) => Math.max(intervalOf(row, now), count * APART_MS),
+    canBeCorrected: (row) => row.final && !payoutIn(row).neverMade,
+    lookUp: async (tenant, row) =>
+      (await refreshOne(tenant, row, { requestOptions: { priority: 'money_read' } })) ? 'shown' : 'stale',
+    perPoll: POLLED_AT_ONCE,
+    idleMs: IDLE_MS,
+  });
 
   const poll: Poll = async (tenant, targets) => {
-    const now = clock.now();
-    const rows = await selectOpen(sql, tenant, RESOURCE, targets.all ? 'all' : targets.ids);
-    // One row for each payout, which may be recorded under two ids.
-    const open = [...new Map(rows.map((row) => [payoutIn(row).id, row])).values()];
-    const intervalMsOf = (row: MirroredRow) =>
-      Math.max(intervalOf(row, now), open.length * POLL_EVERY_MS.fresh);
-    const dueAt = (row: MirroredRow) =>
-      isAhead(row.observedAt, now) ? now : plusMs(row.observedAt, intervalMsOf(row));
-    const byDueTime = [...open].sort((left, right) => dueAt(left).getTime() - dueAt(right).getTime());
-    const due = byDueTime.filter((row) => dueAt(row) <= now);
-    const polled = new Set<MirroredRow>();
-    let reads = 0;
-    const ends = await endsOfBefore(tenant, targets.all ? 'all' : targets.ids, now);
-    for (const row of [...due, ...ends]) {
-      if (reads === POLLED_AT_ONCE) break;
-      polled.add(row);
-      // A poll is not claimed if another instance has just polled, or the service gave an older answer to
-      // ours.
-      const intervalMs = row.final ? OF_BEFORE_MS : intervalMsOf(row);
-      const claim = { name: `${RESOURCE} ${payoutIn(row).id}`, now, intervalMs };
-      if (!(await claimPoll(sql, tenant, claim))) continue;
-      reads += 1;
-      await refreshOne(tenant, row, { requestOptions: { priority: 'money_read' } });
-    }
-    for (const row of ends) if (polled.has(row)) endsAskedAt.set(row.id, now);
-    const next = byDueTime
-      .map((row) => (polled.has(row) ? plusMs(now, intervalMsOf(row)) : dueAt(row)))
-      .map((at) => (at <= now ? plusMs(now, POLL_EVERY_MS.fresh) : at));
-    if (ends.some((row) => !polled.has(row))) next.push(plusMs(now, POLL_EVERY_MS.fresh));
-    // A follower may wait for a payout with an unknown outcome, or for one that is requested elsewhere.
-    if (targets.all) next.push(plusMs(now, IDLE_MS));
-    else if (await requests.hasDoubts(tenant)) next.push(plusMs(now, POLL_EVERY_MS.fresh));
-    return next.reduce<Date | null>((first, at) => (first && first <= at ? first : at), null);
+    const at = await pollOne(tenant, targets);
+    // A follower may wait for a payout with an unknown outcome.
+    if (targets.all || !(await requests.hasDoubts(tenant))) return at;
+    const soon = plusMs(clock.now(), APART_MS);
+    return at && at < soon ? at : soon;
   };
 
   async function refresh(
@@ -406,5 +368,5 @@ export function createRemotePayouts(
 /** The interval between polls of a payout, in milliseconds: a tenth of its age, from 3 s to 60 s. */
 function intervalOf(known: MirroredRow, now: Date): number {
   const age = now.getTime() - payoutIn(known).createdAt.getTime();
-  return Math.min(Math.max(age / 10, POLL_EVERY_MS.fresh), POLL_EVERY_MS.old);
+  return Math.min(Math.max(age / 10, APART_MS), OLD_EVERY_MS);
 }
