@@ -13,6 +13,19 @@ import { unreadable } from './responses.ts';
 export const OF_ANOTHER = 'what belongs to another request';
 
 /**
+ * Reports an answer that does not belong to its request, and builds the error for its caller. `inWords`: the
+ * purpose of the request, such as `creating charges`.
+ */
+export function disbelieve(
+  onFault: (fault: unknown) => void,
+  contradiction: string,
+  { inWords, movesMoney }: { inWords: string; movesMoney: boolean },
+): Error {
+  onFault(faultOf(contradiction, inWords));
+  return disbelieved(contradiction, { movesMoney });
+}
+
+/**
  * Builds the error for an answer that does not belong to its request. If the request moves money, the outcome
  * is unknown, for the service has done something. For a sale it is an error, for nobody has seen its code or
  * its page.
@@ -28,9 +41,7 @@ export function disbelieved(contradiction: string, { movesMoney }: { movesMoney:
   );
 }
 
-/**
- * Builds the log entry for such an answer. `inWords`: the purpose of the request, such as `creating charges`.
- */
+/** Builds the log entry for such an answer. */
 export function faultOf(contradiction: string, inWords: string): Error {
   return new Error(`The payments service was asked for ${inWords}, and has answered with ${contradiction}`);
 }
@@ -65,6 +76,5 @@ export async function claimCreated(
       throw behindChange(error);
     });
   if (isOwn) return;
-  onFault(faultOf(OF_ANOTHER, inWords));
-  throw disbelieved(OF_ANOTHER, { movesMoney: false });
+  throw disbelieve(onFault, OF_ANOTHER, { inWords, movesMoney: false });
 }

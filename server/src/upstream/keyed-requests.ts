@@ -2,7 +2,7 @@ import { commonContradiction } from '../kernel/contradictions.ts';
 import type { PaymentError } from '../kernel/errors.ts';
 import { readRecord } from '../kernel/lenient-json.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { disbelieved, faultOf } from './creations.ts';
+import { disbelieve } from './creations.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
 import { endpointOf, sourceOf } from './endpoint-availability.ts';
 import type { LookupResult, Operation, RequestKind } from './intents/operations.ts';
@@ -103,8 +103,7 @@ export function createKeyedRequests<Wanted, Claim>(
     // The same key gives the same resource, even one that was seen before.
     if (claim && contradiction === null)
       return request.observationOf(claim, wanted, at, hasKey ? 'once' : 'now');
-    onFault(faultOf(contradiction!, inWords));
-    throw disbelieved(contradiction!, { movesMoney: money !== undefined });
+    throw disbelieve(onFault, contradiction!, { inWords, movesMoney: money !== undefined });
   }
 
   return {

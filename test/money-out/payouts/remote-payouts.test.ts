@@ -442,6 +442,31 @@ describeOnDatabase('payouts in front of another service', (open) => {
       });
     });
 
+    test('an end from before a restore is confirmed under the id of its request too', async () => {
+      const { service, remote, facade, tenant, clock, answering, add, tell, gets, list } = await start();
+      answering({ post: doneAndLost(add) });
+      const { payout } = await service.request(tenant, pix({ idempotencyKey: 'one' }));
+      const followed = { all: false, ids: [payoutIdOf(payout)] };
+      await tell(eventOf(list[0]!));
+      Object.assign(list[0]!, { status: 'concluido', processedAt: clock.now().toISOString() });
+      clock.advance(MINUTE);
+      expect(await service.find(tenant, list[0]!.id!)).toMatchObject({ status: 'completed' });
+      clock.advance(MINUTE);
+      await facade.records.restored({ since: plusMs(clock.now(), -MINUTE) });
+      try {
+        const asks = async () => {
+          const before = gets().length;
+          clock.advance(2 * MINUTE);
+          expect(await remote.poll(tenant, followed)).toBeNull();
+          return gets().length > before;
+        };
+        expect(await asks()).toBe(true);
+        expect(await asks()).toBe(false);
+      } finally {
+        await facade.records.restored({ confirm: true });
+      }
+    });
+
     test('a payout in doubt is found in the list at once where that shows the whole of an address', async () => {
       const { service, tenant, answering, add, posts, list } = await start();
       answering({

@@ -5,16 +5,15 @@ import { withoutExtra } from '../../../kernel/list-range.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import type { Environment, Tenant } from '../../../kernel/tenant.ts';
 import { productIdText } from '../../../money-in/checkout/model.ts';
-import { claimCreated, disbelieved, faultOf } from '../../../upstream/creations.ts';
+import { claimCreated, disbelieve } from '../../../upstream/creations.ts';
 import {
   type RemoteSlice,
   requestOptionsFor,
   type UpstreamDependencies,
 } from '../../../upstream/dependencies.ts';
-import { createEndpoints, type Endpoint } from '../../../upstream/endpoint-availability.ts';
+import { createEndpoints } from '../../../upstream/endpoint-availability.ts';
 import type { Read } from '../../../upstream/reads.ts';
 import {
-  assertConclusive,
   invalidInput,
   isSuccess,
   messageOf,
@@ -24,7 +23,8 @@ import {
   withUpstreamErrors,
 } from '../../../upstream/responses.ts';
 import { LARGEST_PAGE } from '../../../upstream/stable-list.ts';
-import { type UpstreamAnswer, UpstreamFault, type UpstreamRequest } from '../../../upstream/upstream.ts';
+import { type UpstreamAnswer, UpstreamFault } from '../../../upstream/upstream.ts';
+import { createWrite } from '../../../upstream/writes.ts';
 import {
   MAX_PRODUCTS,
   type PlacedProduct,
@@ -62,22 +62,9 @@ export function createRemoteProducts({
   onFault,
 }: UpstreamDependencies): Pick<RemoteSlice<ProductService>, 'serviceFor'> {
   const endpoints = createEndpoints(clock);
+  const write = createWrite({ upstream, reads }, endpoints, { priority: 'query', waitMs: WAIT_MS });
   /** Whether the service has ever found a product by its id: from then on a 404 is about the product. */
   let supportsLookup = false;
-
-  /** @throws PaymentError, UpstreamFault */
-  async function write(
-    endpoint: Endpoint,
-    request: Omit<UpstreamRequest, 'requestOptions'>,
-  ): Promise<UpstreamAnswer> {
-    const { environment } = request;
-    const requestOptions = { priority: 'query', waitMs: WAIT_MS } as const;
-    const answer = await endpoints
-      .ask(environment, endpoint, () => upstream.send({ ...request, requestOptions }))
-      .finally(() => reads.forget(environment));
-    assertConclusive(answer);
-    return answer;
-  }
 
   /** @throws RateLimitError, UpstreamFault */
   function read(environment: Environment, path: `/v1/${string}`, requester: Requester): Promise<Read> {
@@ -169,10 +156,8 @@ export function createRemoteProducts({
           ['name', product.name, name],
           ['price', product.priceCents, priceCents],
         );
-        if (contradiction !== null) {
-          onFault(faultOf(contradiction, POST.inWords));
-          throw disbelieved(contradiction, { movesMoney: false });
-        }
+        if (contradiction !== null)
+          throw disbelieve(onFault, contradiction, { inWords: POST.inWords, movesMoney: false });
         const creation = { kind: 'createProduct', id: product.id, externalId: null } as const;
         await claimCreated({ committer, onFault }, tenant, creation, POST.inWords);
         return {

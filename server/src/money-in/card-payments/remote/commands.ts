@@ -3,7 +3,7 @@ import { behindChange, type PaymentError } from '../../../kernel/errors.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import { checkOrder } from '../../../upstream/closed-orders.ts';
-import { disbelieved, faultOf } from '../../../upstream/creations.ts';
+import { disbelieve } from '../../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import type { Endpoints } from '../../../upstream/endpoint-availability.ts';
 import type { LookupResult, Operation, RequestKind } from '../../../upstream/intents/operations.ts';
@@ -133,8 +133,7 @@ export function createCardPaymentRequests({
     if (!claim) throw unreadable();
     const contradiction = contradictionOf(claim, wanted, answer.body);
     if (contradiction === null) return observationOf(createdClaim(claim, wanted, at), at, 'now');
-    onFault(faultOf(contradiction, POST.inWords));
-    throw disbelieved(contradiction, { movesMoney: false });
+    throw disbelieve(onFault, contradiction, { inWords: POST.inWords, movesMoney: false });
   }
 
   /**

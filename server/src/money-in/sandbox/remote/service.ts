@@ -2,13 +2,13 @@ import { type PaymentError, UnavailableError } from '../../../kernel/errors.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import { createEndpoints } from '../../../upstream/endpoint-availability.ts';
 import {
-  assertConclusive,
   invalidInput,
   isSuccess,
   messageOf,
   refusalOf,
   withUpstreamErrors,
 } from '../../../upstream/responses.ts';
+import { createWrite } from '../../../upstream/writes.ts';
 import { assertSandbox, type SandboxService } from '../model.ts';
 
 const POST = { name: 'POST /v1/sandbox/payments', inWords: 'test payments' };
@@ -22,7 +22,10 @@ export function createRemoteSandbox({
   reads,
   pollNow,
 }: UpstreamDependencies): Pick<RemoteSlice<SandboxService>, 'serviceFor'> {
-  const endpoints = createEndpoints(clock);
+  const write = createWrite({ upstream, reads }, createEndpoints(clock), {
+    priority: 'query',
+    waitMs: WAIT_MS,
+  });
 
   const service: SandboxService = {
     async createTestPayment(tenant, { valueCents, pending }) {
@@ -33,20 +36,9 @@ export function createRemoteSandbox({
         method: 'POST',
         path: '/v1/sandbox/payments',
         body: { valueCents, ...(pending == null ? {} : { pending }) },
-        requestOptions: { priority: 'query', waitMs: WAIT_MS },
       } as const;
       // No money is real here, so a retry does no harm.
-      const answer = await withUpstreamErrors(
-        endpoints
-          .ask(environment, POST, () => upstream.send(request))
-          .then((given) => {
-            assertConclusive(given);
-            return given;
-          }),
-      ).finally(() => {
-        reads.forget(environment);
-        pollNow(tenant, 'wallet');
-      });
+      const answer = await withUpstreamErrors(write(POST, request)).finally(() => pollNow(tenant, 'wallet'));
       if (!isSuccess(answer)) throw refusalOfTestPayment(answer);
       return { valueCents, status: pending ? 'pending' : 'paid' };
     },

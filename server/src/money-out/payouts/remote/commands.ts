@@ -3,7 +3,7 @@ import { reaisFromCents } from '../../../kernel/money.ts';
 import { methodOf } from '../../../kernel/payout-methods/registry.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import { withoutZone } from '../../../kernel/zone.ts';
-import { disbelieved, faultOf, OF_ANOTHER } from '../../../upstream/creations.ts';
+import { disbelieve, OF_ANOTHER } from '../../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import type { Endpoints } from '../../../upstream/endpoint-availability.ts';
 import {
@@ -19,7 +19,6 @@ import { selectKnownUpTo, selectMadeOf } from '../../../upstream/mirror-store.ts
 import { isNewestFirst, reachesBefore, readPagesUntil } from '../../../upstream/read-until.ts';
 import { earliestOf, type Recognition, recognise, windowOf } from '../../../upstream/recognise.ts';
 import {
-  assertConclusive,
   errorCodeOf,
   invalidInput,
   isSuccess,
@@ -30,6 +29,7 @@ import {
 } from '../../../upstream/responses.ts';
 import { LARGEST_PAGE } from '../../../upstream/stable-list.ts';
 import type { RequestOptions, UpstreamAnswer } from '../../../upstream/upstream.ts';
+import { createWrite } from '../../../upstream/writes.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import {
   maskDestination,
@@ -100,6 +100,8 @@ export function createPayoutRequests({
   /** Reads the wallet, whose figures a refusal contains. */
   readWallet: (tenant: Tenant) => Promise<Wallet>;
 }): PayoutRequests {
+  const write = createWrite({ upstream, reads }, endpoints);
+
   async function request(
     tenant: Tenant,
     { idempotencyKey, externalId = null, pixKeyType = null, ...input }: RequestPayoutInput,
@@ -162,14 +164,8 @@ export function createPayoutRequests({
       walletAddress: destination,
       ...(idempotencyKey !== null && { idempotencyKey }),
     };
-    const requestOptions: RequestOptions = { priority: 'money' };
-    const answer = await endpoints
-      .ask(environment, POST, () =>
-        upstream.send({ environment, method: 'POST', path: PAYOUTS, body, requestOptions }),
-      )
-      .finally(() => reads.forget(environment));
     // After an inconclusive answer the service's list shows whether the payout was made.
-    assertConclusive(answer);
+    const answer = await write(POST, { environment, method: 'POST', path: PAYOUTS, body });
     if (isSuccess(answer)) {
       const made = readPayout(answer.body);
       // The service has made a payout, and its list will show which one.
@@ -177,10 +173,8 @@ export function createPayoutRequests({
       const contradiction =
         contradictionOf(made, { method, amountCents, destination }, answer.body) ??
         (await isOfAnother(tenant, made, { summary, hasKey: idempotencyKey !== null }));
-      if (contradiction !== null) {
-        onFault(faultOf(contradiction, POST.inWords));
-        throw disbelieved(contradiction, { movesMoney: true });
-      }
+      if (contradiction !== null)
+        throw disbelieve(onFault, contradiction, { inWords: POST.inWords, movesMoney: true });
       return observationOf({ ...withSummary(made, summary), status: made.status ?? 'pending' }, at, {
         madeBy,
       });
@@ -238,6 +232,19 @@ export function createPayoutRequests({
     });
   }
 
+  /** Reads a page of the service's list for a lookup, and merges it; null if the service does not show it. */
+  async function readPage(tenant: Tenant, { lookups }: Intent, query: string) {
+    const { environment } = tenant;
+    const at = clock.now();
+    const path = `${PAYOUTS}?${query}` as const;
+    const requestOptions: RequestOptions = { priority: lookups === 0 ? 'money' : 'query' };
+    const answer = await endpoints.callIfSupported(environment, LIST, () =>
+      upstream.get({ environment, path, requestOptions }),
+    );
+    const page = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
+    return page && { payouts: await mirror.merge(tenant, page.items, at), total: page.total };
+  }
+
   /**
    * Looks up the outcome of a request. Its payout has exactly the request's method, amount and whole
    * destination, came after it, and was made by no other request. The service's list shows PIX keys masked,
@@ -249,18 +256,9 @@ export function createPayoutRequests({
     const mirroredResult = await findByInput(tenant, intent);
     if (mirroredResult !== null) return mirroredResult;
     const summary = intent.summary as Summary;
-    const at = clock.now();
-    const { environment } = tenant;
-    const answer = await endpoints.callIfSupported(environment, LIST, () =>
-      upstream.get({
-        environment,
-        path: `${PAYOUTS}?limit=${LARGEST_PAGE}&offset=0`,
-        requestOptions: { priority: intent.lookups === 0 ? 'money' : 'query' },
-      }),
-    );
-    const list = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
-    if (!answer || !list) return { unclear: 'The payments service does not show a list of payouts' };
-    const payouts = await mirror.merge(tenant, list.items, at);
+    const list = await readPage(tenant, intent, `limit=${LARGEST_PAGE}&offset=0`);
+    if (!list) return NOT_LISTED;
+    const { payouts, total } = list;
     // The list shows public addresses whole, so the payout may be in the mirror by now.
     const listedResult = await findByInput(tenant, intent);
     if (listedResult !== null) return listedResult;
@@ -270,11 +268,9 @@ export function createPayoutRequests({
       place: summary.knownUpTo,
     });
     const claimed = await intents.claimed(tenant, REQUEST, ids);
-    const candidates = payouts.flatMap((payout) => {
-      if (!payout || knownBefore.has(payout.withdrawalId!)) return [];
-      const isOther = payout.inputHash !== undefined && payout.inputHash !== intent.inputHash;
-      return !isOther && canBeMadeBy(payout, summary) ? [payout] : [];
-    });
+    const candidates = payouts.filter(
+      (payout) => payout !== null && !knownBefore.has(idOf(payout)) && canBeOf(intent, payout),
+    ) as Payout[];
     const dates = payouts.map((payout) => payout?.requestedAt ?? null);
     const recognition = recognise({
       items: candidates,
@@ -285,7 +281,7 @@ export function createPayoutRequests({
       claimed,
       hasRival: () => false,
       complete:
-        list.items.length >= list.total ||
+        payouts.length >= total ||
         (knownBefore.size > 0 && isNewestFirst(dates)) ||
         reachesBefore(dates, earliestOf(serviceClock.of(intent.createdAt), WINDOW)),
     });
@@ -305,33 +301,22 @@ export function createPayoutRequests({
    * already.
    */
   async function lookUpEarlier(tenant: Tenant, intent: Intent, since: Date): Promise<LookupResult> {
-    const { environment } = tenant;
-    const summary = intent.summary as Summary;
     let hasUnreadable = false;
     const list = await readPagesUntil<Payout>({
       async fetchPage(query) {
-        const at = clock.now();
-        const answer = await endpoints.callIfSupported(environment, LIST, () =>
-          upstream.get({
-            environment,
-            path: `${PAYOUTS}?${query}`,
-            requestOptions: { priority: intent.lookups === 0 ? 'money' : 'query' },
-          }),
-        );
-        const page = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
+        const page = await readPage(tenant, intent, query);
         if (!page) return null;
-        const merged = await mirror.merge(tenant, page.items, at);
-        const items = merged.filter((payout) => payout !== null);
-        hasUnreadable ||= items.length < merged.length;
-        return { items, length: merged.length, total: page.total };
+        const { payouts, total } = page;
+        const items = payouts.filter((payout) => payout !== null);
+        hasUnreadable ||= items.length < payouts.length;
+        return { items, length: payouts.length, total };
       },
       idOf,
       dateOf,
       since: () => earliestOf(serviceClock.of(since), WINDOW),
     });
-    if (!list) return { unclear: 'The payments service does not show a list of payouts' };
-    const isOther = ({ inputHash }: Payout) => inputHash !== undefined && inputHash !== intent.inputHash;
-    const candidates = list.items.filter((payout) => !isOther(payout) && canBeMadeBy(payout, summary));
+    if (!list) return NOT_LISTED;
+    const candidates = list.items.filter((payout) => canBeOf(intent, payout));
     const recognition = recognise({
       items: candidates,
       idOf,
@@ -404,6 +389,14 @@ export function createPayoutRequests({
       },
     },
   };
+}
+
+const NOT_LISTED = { unclear: 'The payments service does not show a list of payouts' };
+
+/** Whether a request may have made a payout, as far as the service shows it. */
+function canBeOf({ inputHash, summary }: Intent, payout: Payout): boolean {
+  const isOther = payout.inputHash !== undefined && payout.inputHash !== inputHash;
+  return !isOther && canBeMadeBy(payout, summary as Summary);
 }
 
 /**

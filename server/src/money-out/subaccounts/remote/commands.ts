@@ -2,11 +2,10 @@ import { otherPart } from '../../../kernel/contradictions.ts';
 import { NotFoundError, type PaymentError, UpstreamError, ValidationError } from '../../../kernel/errors.ts';
 import type { PixKeyKind } from '../../../kernel/pix-key.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
-import { claimCreated, disbelieved, faultOf } from '../../../upstream/creations.ts';
+import { claimCreated, disbelieve } from '../../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../../upstream/endpoint-availability.ts';
 import {
-  assertConclusive,
   errorCodeOf,
   invalidInput,
   isSuccess,
@@ -16,7 +15,8 @@ import {
   toUpstreamError,
   unreadable,
 } from '../../../upstream/responses.ts';
-import { type RequestOptions, type UpstreamAnswer, UpstreamFault } from '../../../upstream/upstream.ts';
+import { type UpstreamAnswer, UpstreamFault } from '../../../upstream/upstream.ts';
+import { createWrite } from '../../../upstream/writes.ts';
 import type { CreateSubaccountInput, Subaccount } from '../model.ts';
 import { readSubaccount } from '../wire.ts';
 import { RESOURCE } from './mirror.ts';
@@ -26,10 +26,7 @@ export const MAY_WITHDRAW = ['subcontas.gerenciar', 'subcontas.sacar'];
 
 /** Sends requests that change something at the service, and invalidates what was read before. */
 export interface Sender {
-  /**
-   * Sends a request once.
-   * @throws UpstreamFault, RateLimitError; UpstreamError where there is no such endpoint
-   */
+  /** Sends a request once. @throws as `Write` */
   post(tenant: Tenant, endpoint: Endpoint, path: `/v1/${string}`, body: unknown): Promise<UpstreamAnswer>;
   /** Runs a change. After it, even after a failure, everything that it may have changed is read again. */
   withInvalidation<Result>(tenant: Tenant, change: () => Promise<Result>): Promise<Result>;
@@ -41,15 +38,10 @@ export function createSender({
   pollNow,
   endpoints,
 }: Pick<UpstreamDependencies, 'upstream' | 'reads' | 'pollNow'> & { endpoints: Endpoints }): Sender {
+  const write = createWrite({ upstream, reads }, endpoints);
   return {
-    post({ environment }, endpoint, path, body) {
-      const requestOptions: RequestOptions = { priority: 'money' };
-      return endpoints
-        .ask(environment, endpoint, () =>
-          upstream.send({ environment, method: 'POST', path, body, requestOptions }),
-        )
-        .finally(() => reads.forget(environment));
-    },
+    post: ({ environment }, endpoint, path, body) =>
+      write(endpoint, { environment, method: 'POST', path, body }),
     async withInvalidation(tenant, change) {
       try {
         return await change();
@@ -96,20 +88,15 @@ export function createSubaccountWith(
     tenant: Tenant,
     input: CreateSubaccountInput,
   ): Promise<{ subaccount: Subaccount; replayed: boolean }> => {
-    const answer = await post(tenant, POST, '/v1/subaccounts', input)
-      .then((given) => {
-        assertConclusive(given);
-        return given;
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof UpstreamFault)) throw error;
-        if (error.reached === 'no') throw toUpstreamError(error);
-        // With an externalId a repeated request returns the same subaccount; without one it creates a second.
-        throw new UpstreamError(error.message, {
-          retryable: input.externalId != null,
-          moneyMayHaveMoved: false,
-        });
+    const answer = await post(tenant, POST, '/v1/subaccounts', input).catch((error: unknown) => {
+      if (!(error instanceof UpstreamFault)) throw error;
+      if (error.reached === 'no') throw toUpstreamError(error);
+      // With an externalId a repeated request returns the same subaccount; without one it creates a second.
+      throw new UpstreamError(error.message, {
+        retryable: input.externalId != null,
+        moneyMayHaveMoved: false,
       });
+    });
     if (isSuccess(answer)) {
       const subaccount = readSubaccount(answer.body);
       if (!subaccount)
@@ -120,10 +107,8 @@ export function createSubaccountWith(
         ['externalId', subaccount.externalId, externalId],
         ['name', externalId === null ? subaccount.name : null, input.name],
       );
-      if (contradiction !== null) {
-        onFault(faultOf(contradiction, POST.inWords));
-        throw disbelieved(contradiction, { movesMoney: false });
-      }
+      if (contradiction !== null)
+        throw disbelieve(onFault, contradiction, { inWords: POST.inWords, movesMoney: false });
       const creation = { kind: 'createSubaccount', id: subaccount.id, externalId } as const;
       await claimCreated({ committer, onFault }, tenant, creation, POST.inWords);
       return { subaccount, replayed: answer.status === 200 };

@@ -2,7 +2,7 @@ import { commonContradiction, otherPart } from '../../../kernel/contradictions.t
 import { InsufficientFundsError, UpstreamError } from '../../../kernel/errors.ts';
 import { kindOfPixKey, maskPixKey } from '../../../kernel/pix-key.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
-import { disbelieved, faultOf } from '../../../upstream/creations.ts';
+import { disbelieve } from '../../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import type { Endpoints } from '../../../upstream/endpoint-availability.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../../upstream/intents/operations.ts';
 import type { Intent } from '../../../upstream/intents/transitions.ts';
 import type { Observation } from '../../../upstream/mirror.ts';
-import { assertConclusive, isSuccess, saysNotFound } from '../../../upstream/responses.ts';
+import { isSuccess, saysNotFound } from '../../../upstream/responses.ts';
 import type { RequestOptions } from '../../../upstream/upstream.ts';
 import type { RequestPayoutInput, SubaccountPayout } from '../model.ts';
 import type { UpstreamPayout } from '../upstream-payout.ts';
@@ -90,7 +90,6 @@ export function createPayoutRequests({
   ): Promise<{ made: Observation; held: boolean }> {
     const body = { amountCents, pixKey, idempotencyKey: key };
     const answer = await post(tenant, POST_PAYOUT, `/v1/subaccounts/${subaccountId}/payout`, body);
-    assertConclusive(answer);
     if (!isSuccess(answer))
       throw await toRefusal(answer, {
         secret: pixKey,
@@ -115,10 +114,8 @@ export function createPayoutRequests({
     const contradiction =
       otherPart(['amount', requested?.amountCents ?? null, amountCents]) ??
       commonContradiction(answer.body, {});
-    if (contradiction !== null) {
-      onFault(faultOf(contradiction, POST_PAYOUT.inWords));
-      throw disbelieved(contradiction, { movesMoney: true });
-    }
+    if (contradiction !== null)
+      throw disbelieve(onFault, contradiction, { inWords: POST_PAYOUT.inWords, movesMoney: true });
     const names = [IDEM + key, requested?.withdrawalId, requested?.code].filter((name) => name != null);
     const requestOptions: RequestOptions = { priority: 'money', waitMs: 2_000 };
     const summary = { subaccountId, amountCents, externalId, destinationKind: kindOfPixKey(pixKey) };

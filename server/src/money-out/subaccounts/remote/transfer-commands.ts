@@ -3,7 +3,7 @@ import { InsufficientFundsError } from '../../../kernel/errors.ts';
 import { readAmount, readPage, readRecords, readText } from '../../../kernel/lenient-json.ts';
 import { describeBehind } from '../../../kernel/records.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
-import { disbelieved, faultOf } from '../../../upstream/creations.ts';
+import { disbelieve } from '../../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import type { Endpoints } from '../../../upstream/endpoint-availability.ts';
 import type { OutcomeLookup, RequestKind } from '../../../upstream/intents/operations.ts';
@@ -11,7 +11,7 @@ import type { Intent } from '../../../upstream/intents/transitions.ts';
 import type { Observation } from '../../../upstream/mirror.ts';
 import { readPagesUntil } from '../../../upstream/read-until.ts';
 import { earliestOf, recognise, windowOf } from '../../../upstream/recognise.ts';
-import { assertConclusive, isSuccess } from '../../../upstream/responses.ts';
+import { isSuccess } from '../../../upstream/responses.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import type { StatementEntry, TransferInput } from '../model.ts';
 import { mayBeTransfer, readStatementEntry, readTransferReference } from '../wire.ts';
@@ -74,13 +74,10 @@ export function createTransferRequests({
   ): Promise<{ made: Observation; entry: StatementEntry | null }> {
     const body = { amountCents, idempotencyKey: key };
     const answer = await post(tenant, POST_TRANSFER, `/v1/subaccounts/${subaccountId}/transfers`, body);
-    assertConclusive(answer);
     if (isSuccess(answer)) {
       const contradiction = contradictionOfTransfer(answer.body, { subaccountId, amountCents });
-      if (contradiction !== null) {
-        onFault(faultOf(contradiction, POST_TRANSFER.inWords));
-        throw disbelieved(contradiction, { movesMoney: true });
-      }
+      if (contradiction !== null)
+        throw disbelieve(onFault, contradiction, { inWords: POST_TRANSFER.inWords, movesMoney: true });
       const refId = readTransferReference(answer.body);
       const entry = refId === null ? null : readStatementEntry(subaccountId, answer.body);
       return { made: madeOf(refId ?? id), entry };
