@@ -43,10 +43,10 @@ const STREAM_GRACE_MS = 1_000;
 const ANSWER_GRACE_MS = 5_000;
 /** The requests of a connection that wait for the response before them; one more ends the connection. */
 const MAX_WAITING = 16;
-/** The length of a turn of the event loop in which almost nothing was handled. */
-const SHORT_TURN_MS = 0.5;
-/** The turns that a busy server waits for a short one before it stops listening. */
+/** The turns of the event loop that a busy server waits for a short one before it stops listening. */
 const MAX_TURNS = 200;
+/** The longest turn that counts as short, after as many turns; an idle one takes three microseconds. */
+const shortTurnMs = (turns: number): number => (0.5 * (turns + 1)) / MAX_TURNS;
 
 /** The times that a client has, in milliseconds. */
 export interface Deadlines {
@@ -262,11 +262,11 @@ export function createHttpServer({
     async stopListening() {
       startClosing();
       // The system resets the connections that it has accepted and this process has not. A turn of the event loop
-      // accepts them first and handles requests after that, so the socket is closed after a turn that was short.
+      // accepts them first and handles requests after that, so the socket is closed after the shortest turn that comes.
       for (let turn = 0; turn < MAX_TURNS; turn += 1) {
         const started = performance.now();
         await new Promise(setImmediate);
-        if (performance.now() - started < SHORT_TURN_MS) break;
+        if (performance.now() - started < shortTurnMs(turn)) break;
       }
       // `close` of `node:http` would end the idle connections.
       NetServer.prototype.close.call(server);
