@@ -244,11 +244,16 @@ export function table<
       raw`${possible.map(({ tenant }) => tenant.environment)}::text[]`,
       ...named.map(({ type }, nth) => raw`${values.map((each) => each[nth])}::${raw.raw(type)}[]`),
     ];
-    const joined = raw.join(['account_id', 'environment', ...named.map(({ column }) => column)].map(raw.ref));
-    const { rows } = await raw<TenantTable>`
-      select ${selected} from unnest(${raw.join(arrays)}) wanted (${joined}) join ${from} using (${joined})`.execute(
-      sql,
+    const columnsOfKey = ['account_id', 'environment', ...named.map(({ column }) => column)];
+    const isWanted = columnsOfKey.map(
+      (each) => raw`${raw.ref(`${name}.${each}`)} = ${raw.ref(`wanted.${each}`)}`,
     );
+    // With a limit each key is looked up. Without it PostgreSQL may scan all rows of a tenant for many keys.
+    const { rows } = await raw<TenantTable>`
+      select found.* from unnest(${raw.join(arrays)}) wanted (${raw.join(columnsOfKey.map(raw.ref))})
+      cross join lateral (
+        select ${selected} from ${from} where ${raw.join(isWanted, raw` and `)} limit 1
+      ) found`.execute(sql);
     return rows.map((row) => ({ tenant: tenantOf(row), record: fromRow(row) }));
   }
 
