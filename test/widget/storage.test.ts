@@ -48,26 +48,45 @@ describe('stored visits', () => {
     expect(lastKey()).toBe('caneca');
   });
 
-  it('a payment is found by its order code in another tab, for its own key alone', () => {
-    saveVisit('caneca', { ...newVisit(), orderCode: 'PSA-1', paymentToken: 'pay-1' });
+  it('a payment is found by its key in another tab, only for its own resume key', () => {
+    saveVisit('caneca', { ...newVisit(), paymentKey: 'PSA-1', paymentToken: 'pay-1' });
     vi.stubGlobal('sessionStorage', storage());
     expect(findVisit('PSA-1')).toMatchObject({ paymentToken: 'pay-1', key: 'caneca' });
     expect(findVisit('PSA-1', 'caneca')).toBeDefined();
     expect(findVisit('PSA-1', 'rede')).toBeUndefined();
   });
 
-  it('a visit is found by its order code for a day', () => {
+  it("a visit is found by its payment's key for a day", () => {
     vi.useFakeTimers({ now: 0 });
-    saveVisit('a', { ...newVisit(), orderCode: 'PSA-1', payment: {} as CardPayment });
+    saveVisit('a', { ...newVisit(), paymentKey: 'PSA-1', payment: {} as CardPayment });
     vi.setSystemTime(25 * 3_600_000);
-    saveVisit('b', { ...newVisit(), orderCode: 'PSA-2' });
+    saveVisit('b', { ...newVisit(), paymentKey: 'PSA-2' });
     expect(findVisit('PSA-1')).toBeUndefined();
     expect(findVisit('PSA-2')).toBeDefined();
     vi.useRealTimers();
   });
 
+  it('a visit that version 0.1.0 has stored is found, with its earlier payments', () => {
+    const payment = { __typename: 'CardPayment', orderCode: 'PSC-2', status: 'PENDING' };
+    const stored = {
+      ...newVisit(),
+      ...{ orderCode: 'PSC-2', paymentToken: 'pay-2', payment },
+      earlier: [{ orderCode: 'psa_1', paymentToken: 'pay-1' }],
+    };
+    sessionStorage.setItem('psa-checkout:caneca', JSON.stringify(stored));
+    localStorage.setItem(
+      'psa-checkout:orders',
+      JSON.stringify([{ ...stored, key: 'caneca', savedAt: Date.now() }]),
+    );
+    const found = { paymentKey: 'PSC-2', payment, earlier: [{ paymentKey: 'psa_1', paymentToken: 'pay-1' }] };
+    expect(loadVisit('caneca')).toMatchObject(found);
+    expect(findVisit('PSC-2', 'caneca')).toMatchObject(found);
+    forgetVisit('caneca');
+    expect(findVisit('PSC-2')).toBeUndefined();
+  });
+
   it('a forgotten visit is removed from all storage', () => {
-    saveVisit('caneca', { ...newVisit(), orderCode: 'PSA-1' });
+    saveVisit('caneca', { ...newVisit(), paymentKey: 'PSA-1' });
     forgetVisit('caneca');
     expect(loadVisit('caneca')).toBeUndefined();
     expect(findVisit('PSA-1')).toBeUndefined();
@@ -91,9 +110,9 @@ describe('stored visits', () => {
     const old = [Array.prototype, String.prototype] as { toJSON?: () => string }[];
     const visit = {
       ...newVisit(),
-      orderCode: 'psa_2',
+      paymentKey: 'psa_2',
       payment: { returnedCredits: [{ amountCents: 1 }] } as unknown as CardPayment,
-      earlier: [{ orderCode: 'psa_1', paymentToken: 'x' }],
+      earlier: [{ paymentKey: 'psa_1', paymentToken: 'x' }],
     };
     for (const prototype of old) prototype.toJSON = () => '"[]"';
     try {

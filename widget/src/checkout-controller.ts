@@ -6,7 +6,7 @@ import { CheckoutModel } from './checkout-model.ts';
 import { type CheckoutError, idOf, isDecided, isFollowable, isOutcome, isStarted } from './checkout-state.ts';
 import { Chunks } from './chunks.ts';
 import { createCountdown } from './countdown.ts';
-import { CurrentVisit, needsNewAttempt, nextPayment } from './current-visit.ts';
+import { CurrentVisit, needsNewAttempt, nextPayment, without } from './current-visit.ts';
 import { type Delivered, readDelivered } from './delivered-content.ts';
 import { followAccess } from './following.ts';
 import type { CheckoutMethod } from './methods.ts';
@@ -62,7 +62,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   /** The content that the shown payment has delivered. */
   get content(): DeliveredContent[] {
     const { payment } = this.state;
-    return payment && this.#delivered?.orderCode === idOf(payment) ? this.#delivered.items : [];
+    return payment && this.#delivered?.paymentKey === idOf(payment) ? this.#delivered.items : [];
   }
 
   /** The methods that the payer can choose. */
@@ -92,11 +92,11 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   /** Shows the payment of the visit, or the button if it has none, and follows payments that may still be paid. */
   #showVisit(): void {
     const { visit, cancelled } = this.#visits;
-    const { orderCode, paymentToken, payment } = visit ?? {};
+    const { paymentKey, paymentToken, payment } = visit ?? {};
     this.#stopFollowing();
     this.countdown.set();
-    this.method = orderCode ? methodOf(orderCode) : undefined;
-    this.resuming = Boolean(orderCode && paymentToken && !payment);
+    this.method = paymentKey ? methodOf(paymentKey) : undefined;
+    this.resuming = Boolean(paymentKey && paymentToken && !payment);
     this.apply({ type: 'reset' });
     if (payment && paymentToken) this.apply({ type: 'answered', payment });
     if (cancelled) this.apply({ type: 'cancelled' });
@@ -138,7 +138,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   get canReadAgain(): boolean {
     const { error } = this.state;
     return Boolean(
-      error && !(error.code === 'unauthorized' && error.retryable) && this.#visits.visit?.orderCode,
+      error && !(error.code === 'unauthorized' && error.retryable) && this.#visits.visit?.paymentKey,
     );
   }
 
@@ -204,7 +204,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
         const options = { endpoint, token, method, input, signal, host, visit, visits: this.#visits };
         const { payment, paymentToken, token: used = token } = await startCheckout(options);
         this.#watch.note(payment);
-        visit = { ...visit, orderCode: idOf(payment), paymentToken, payment, startedBy: keyOf(used) };
+        visit = { ...visit, paymentKey: idOf(payment), paymentToken, payment, startedBy: keyOf(used) };
         // This visit's earlier payment may have expired unseen, but the click needs one that can be paid.
         if (needsNewAttempt(payment) && tries < 3) {
           visit = nextPayment(visit);
@@ -243,13 +243,13 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   async #refreshOnce(): Promise<void> {
     const options = this.#options();
     if (!options) return;
-    const { orderCode } = options;
+    const { paymentKey } = options;
     try {
       const { readPayment } = await this.load();
       await this.#receive(this.#watch.note(await readPayment(options)));
     } catch (thrown) {
       const error = asCheckoutError(thrown);
-      if (!error.retryable && this.#isCurrent(orderCode)) this.#failFollowing(error);
+      if (!error.retryable && this.#isCurrent(paymentKey)) this.#failFollowing(error);
     }
   }
 
@@ -260,11 +260,10 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   async #follow(): Promise<void> {
     this.#stopFollowing();
     const { visit = {} as Visit } = this.#visits;
-    const { orderCode, earlier = [] } = visit;
     const { payment, error: failed } = this.state;
     const paymentToken = failed ? undefined : visit.paymentToken;
     const isOver = payment && !isFollowable(payment);
-    const others = earlier.filter((access) => access.orderCode !== orderCode);
+    const others = without(visit, visit);
     const endpoint = this.#visits.endpointOf(this.host);
     if (!(paymentToken || others[0]) || !endpoint || !this.host.isConnected) return;
     this.#following = new AbortController();
@@ -282,7 +281,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
       const options = { endpoint, transport: this.host.transport, signal, onConnection: () => undefined };
       for (const access of others)
         void followAccess(chunk, access, options, (payment) => this.#adopt(payment, access)).then(
-          () => signal.aborted || this.#forgetEarlier(access),
+          () => signal.aborted || this.#visits.forgetEarlier(access),
         );
       if (!paymentToken) return;
       const error = await followAccess(
@@ -316,12 +315,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.#applyAnswer(payment);
   }
 
-  #forgetEarlier({ orderCode }: PaymentAccess): void {
-    const { earlier } = this.#visits.visit as Visit;
-    this.#visits.update({ earlier: earlier?.filter((each) => each.orderCode !== orderCode) });
-  }
-
-  #isCurrent = (orderCode: string | undefined) => orderCode === this.#visits.visit?.orderCode;
+  #isCurrent = (paymentKey: string | undefined) => paymentKey === this.#visits.visit?.paymentKey;
 
   #setMethod(method: CheckoutMethod): void {
     if (this.method === method) return;
@@ -368,7 +362,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   async #readDelivered(): Promise<void> {
     const options = this.#options();
     const delivered = options && (await readDelivered(this.chunks, options, this.#delivered));
-    if (this.#isCurrent(delivered?.orderCode)) this.#delivered = delivered;
+    if (this.#isCurrent(delivered?.paymentKey)) this.#delivered = delivered;
     this.host.requestUpdate();
   }
 
@@ -386,10 +380,10 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
 
   /** The options of a request about the payment, or an earlier one; undefined if there is none. */
   #options(access: Partial<PaymentAccess> = this.#visits.visit ?? {}): PaymentOptions | undefined {
-    const { orderCode, paymentToken: token } = access;
+    const { paymentKey, paymentToken: token } = access;
     const endpoint = this.#visits.endpointOf(this.host);
-    return orderCode && token && endpoint
-      ? { endpoint, token, method: methodOf(orderCode), orderCode }
+    return paymentKey && token && endpoint
+      ? { endpoint, token, method: methodOf(paymentKey), paymentKey }
       : undefined;
   }
 

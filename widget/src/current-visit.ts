@@ -9,6 +9,7 @@ import {
   loadVisit,
   methodOf,
   newVisit,
+  type PaymentAccess,
   saveVisit,
   type Visit,
 } from './storage.ts';
@@ -31,46 +32,46 @@ export class CurrentVisit {
    * Finds the visit by the attributes, the page's address or this tab's storage. Returns whether it is
    * another visit.
    */
-  restore({ orderCode, paymentToken, endpoint, resumeKey, token }: CheckoutHost): boolean {
+  restore({ orderCode: paymentKey, paymentToken, endpoint, resumeKey, token }: CheckoutHost): boolean {
     const ownKey = resumeKey || this.keys[String(token)] || (token && keyOf(token));
     const address = new URLSearchParams(location.search);
-    const returnedOrderCode = address.get('psa_order_code') ?? address.get('psa_payment_id');
+    const returnedKey = address.get('psa_order_code') ?? address.get('psa_payment_id');
     const previousKey = this.key;
     this.returned = undefined;
     // An element with an endpoint and no token gets its token later, so it must not take another product's
     // payment.
-    this.key = ownKey || orderCode || (endpoint ? '' : (lastKey() ?? ''));
+    this.key = ownKey || paymentKey || (endpoint ? '' : (lastKey() ?? ''));
     let visit = loadVisit(this.key);
-    const namedCode = orderCode || ((ownKey || !endpoint) && returnedOrderCode);
-    const found = namedCode ? findVisit(namedCode, orderCode ? '' : ownKey) : undefined;
+    const namedKey = paymentKey || ((ownKey || !endpoint) && returnedKey);
+    const found = namedKey ? findVisit(namedKey, paymentKey ? '' : ownKey) : undefined;
     // After a retry in this tab, or another method, the attribute and the address still name the previous payment.
     const isStoredNewer =
       (found && visit?.base === found.base && visit.attempt > found.attempt) ||
-      (visit?.orderCode && visit.earlier?.some((each) => each.orderCode === namedCode));
+      (visit?.paymentKey && visit.earlier?.some((each) => each.paymentKey === namedKey));
     if (isStoredNewer) {
       // The stored visit counts.
-    } else if (orderCode) {
-      if (visit?.orderCode !== orderCode) visit = found;
-      if (paymentToken) visit = { ...(visit ?? newVisit()), orderCode, paymentToken };
+    } else if (paymentKey) {
+      if (visit?.paymentKey !== paymentKey) visit = found;
+      if (paymentToken) visit = { ...(visit ?? newVisit()), paymentKey, paymentToken };
     } else if (found) {
       visit = found;
       this.key = found.key;
-    } else if (namedCode && !ownKey && visit?.orderCode !== namedCode) {
+    } else if (namedKey && !ownKey && visit?.paymentKey !== namedKey) {
       // The address names a payment that is unknown here, and the receipt of another one would mislead.
       visit = undefined;
     }
     if (!visit && !ownKey && !endpoint && !address.has('psa_cancelled'))
-      this.returned = /^[\w-]{1,64}$/.exec(returnedOrderCode ?? '')?.[0];
+      this.returned = /^[\w-]{1,64}$/.exec(returnedKey ?? '')?.[0];
     if (
       this.visit &&
       previousKey === this.key &&
-      visit?.orderCode === this.visit.orderCode &&
+      visit?.paymentKey === this.visit.paymentKey &&
       visit?.paymentToken === this.visit.paymentToken
     )
       return false;
     this.visit = visit;
-    if (visit?.orderCode) this.save(visit);
-    this.cancelled = address.has('psa_cancelled') && returnedOrderCode === visit?.orderCode;
+    if (visit?.paymentKey) this.save(visit);
+    this.cancelled = address.has('psa_cancelled') && returnedKey === visit?.paymentKey;
     return true;
   }
 
@@ -87,7 +88,7 @@ export class CurrentVisit {
     const visit = this.visit ?? loadVisit(this.key) ?? newVisit();
     if (needsNewAttempt(visit.payment) || (visit.valueCents !== undefined && visit.valueCents !== valueCents))
       return nextPayment(visit);
-    return visit.orderCode && methodOf(visit.orderCode) !== method ? nextPayment(visit, 0) : visit;
+    return visit.paymentKey && methodOf(visit.paymentKey) !== method ? nextPayment(visit, 0) : visit;
   }
 
   save(visit: Visit): void {
@@ -101,8 +102,13 @@ export class CurrentVisit {
    */
   update(changes: Partial<Visit>): void {
     const visit = { ...(this.visit as Visit), ...changes };
-    if (loadVisit(this.key)?.orderCode === visit.orderCode) this.save(visit);
+    if (loadVisit(this.key)?.paymentKey === visit.paymentKey) this.save(visit);
     this.visit = visit;
+  }
+
+  /** Drops an earlier payment of the visit, which can no longer be paid. */
+  forgetEarlier(access: PaymentAccess): void {
+    this.update({ earlier: without(this.visit as Visit, access) });
   }
 
   /** Drops the visit. If its payment is open, the next click finds it again by the same attempt. */
@@ -117,6 +123,11 @@ export class CurrentVisit {
   }
 }
 
+/** The earlier payments of a visit, except this one. */
+export function without({ earlier = [] }: Visit, { paymentKey }: Partial<PaymentAccess>): PaymentAccess[] {
+  return earlier.filter((each) => each.paymentKey !== paymentKey);
+}
+
 export function needsNewAttempt(payment: CheckoutPayment | undefined): boolean {
   return isAmong(payment?.status, 'EXPIRED', 'FAILED');
 }
@@ -126,11 +137,9 @@ export function needsNewAttempt(payment: CheckoutPayment | undefined): boolean {
  * It keeps the base, by which the server recognizes the same purchase, and the last earlier payments, because
  * their codes and pages may still be paid.
  */
-export function nextPayment(
-  { base, attempt, valueCents, endpoint, orderCode, paymentToken, payment, earlier = [] }: Visit,
-  attempts = 1,
-): Visit {
-  const kept = earlier.filter((each) => each.orderCode !== orderCode);
-  if (orderCode && paymentToken) kept.push({ orderCode, paymentToken, status: payment?.status });
+export function nextPayment(visit: Visit, attempts = 1): Visit {
+  const { base, attempt, valueCents, endpoint, paymentKey, paymentToken, payment } = visit;
+  const kept = without(visit, visit);
+  if (paymentKey && paymentToken) kept.push({ paymentKey, paymentToken, status: payment?.status });
   return { base, attempt: attempt + attempts, valueCents, endpoint, earlier: kept.slice(-2) };
 }

@@ -4,7 +4,7 @@ import type { PaymentOptions } from './request.ts';
 
 /** The content that a payment has delivered. */
 export interface Delivered {
-  orderCode: string;
+  paymentKey: string;
   items: DeliveredContent[];
 }
 
@@ -18,13 +18,14 @@ export async function readDelivered(
   options: PaymentOptions,
   known: Delivered | undefined,
 ): Promise<Delivered | undefined> {
-  const { orderCode, method } = options;
-  if (known?.orderCode === orderCode && !known.items.some(({ status }) => status === 'PENDING')) return known;
+  const { paymentKey, method } = options;
+  if (known?.paymentKey === paymentKey && !known.items.some(({ status }) => status === 'PENDING'))
+    return known;
   try {
     const chunk = await chunks.load(method);
     const items = await chunk.readDelivered(options);
     if (items[0]) await chunks.loadDelivered(chunk);
-    return { orderCode, items };
+    return { paymentKey, items };
   } catch {
     return known;
   }

@@ -14,15 +14,15 @@ interface FollowingOptions {
 /** Follows a payment until it can change no more, and returns undefined; or the error that a retry cannot resolve. */
 export function followAccess(
   { followPayment }: PaymentChunk,
-  { orderCode, paymentToken: token }: PaymentAccess,
+  { paymentKey, paymentToken: token }: PaymentAccess,
   options: FollowingOptions,
   onUpdate: (payment: CheckoutPayment) => void,
 ): Promise<CheckoutError | undefined> {
   return followPayment({
     ...options,
     token,
-    method: methodOf(orderCode),
-    orderCode,
+    method: methodOf(paymentKey),
+    paymentKey,
     onUpdate(payment) {
       onUpdate(payment);
       return isFollowable(payment);

@@ -58,10 +58,11 @@ export interface PaymentAnswer {
   ageSeconds?: number | null | undefined;
 }
 
-/** A payment to read, by its order code or its paymentId. */
+/** A payment to read. */
 export interface PaymentOptions extends RequestOptions {
   method: CheckoutMethod;
-  orderCode: string;
+  /** The order code of a card payment, or the paymentId of any other. */
+  paymentKey: string;
 }
 
 /** Creates a payment. Throws a CheckoutError: the server's refusal, or a failure of the request. */
@@ -88,9 +89,9 @@ export async function readPayment(options: PaymentOptions): Promise<CheckoutPaym
 }
 
 /** Reads the payment, which may be malformed. Throws a CheckoutError. */
-export async function readAnswer({ method, orderCode, ...options }: PaymentOptions): Promise<PaymentAnswer> {
+export async function readAnswer({ method, paymentKey, ...options }: PaymentOptions): Promise<PaymentAnswer> {
   const { read: query, id } = OPERATIONS[method];
-  const answer = await request<PaymentAnswer>({ ...options, query, variables: { [id]: orderCode } });
+  const answer = await request<PaymentAnswer>({ ...options, query, variables: { [id]: paymentKey } });
   if (answer.cardPayment ?? answer.payment) return answer;
   throw toCheckoutError({ message: 'no payment', extensions: { code: 'FORBIDDEN' } });
 }
@@ -101,14 +102,14 @@ export async function readAnswer({ method, orderCode, ...options }: PaymentOptio
  */
 export async function readDelivered({
   method,
-  orderCode,
+  paymentKey,
   ...options
 }: PaymentOptions): Promise<DeliveredContent[]> {
   const { delivered: query, id } = OPERATIONS[method];
   const data: Record<string, { delivered: DeliveredContent[] | null } | null> = await request({
     ...options,
     query,
-    variables: { [id]: orderCode },
+    variables: { [id]: paymentKey },
   });
   return (Object.values(data)[0]?.delivered ?? []).filter(
     ({ status, content }) => status === 'PENDING' || (status === 'DELIVERED' && typeof content === 'string'),

@@ -39,7 +39,7 @@ export async function startPayment({ host, visit, visits, ...options }: StartOpt
   } catch (refusal) {
     // An expired payment may be paid late, and is followed; the payer has asked for a second one.
     const isOpen =
-      visit?.orderCode || visit?.earlier?.some(({ status }) => status !== 'EXPIRED' && status !== 'FAILED');
+      visit?.paymentKey || visit?.earlier?.some(({ status }) => status !== 'EXPIRED' && status !== 'FAILED');
     if ((refusal as CheckoutError).code === 'unauthorized' && !isOpen) {
       const late = pause(RENEWAL_MS, {} as AbortSignal) as Promise<undefined>;
       const fresh = await Promise.race([host?.renewToken?.(), late]);

@@ -1,10 +1,10 @@
 import type { CheckoutMethod } from './methods.ts';
 import type { CardPaymentStatus, CheckoutPayment } from './operations.ts';
 
-/** A payment's identifier, and the token that reads it. */
+/** The key of a payment, and the token that reads it. */
 export interface PaymentAccess {
-  /** The order code of a card payment, or the paymentId of a payment by PIX. */
-  orderCode: string;
+  /** The order code of a card payment, or the paymentId of any other. */
+  paymentKey: string;
   paymentToken: string;
   /** The last known status of an earlier payment of a visit. An entry of an earlier version omits it. */
   status?: CardPaymentStatus | undefined;
@@ -26,7 +26,7 @@ export interface Visit extends Partial<PaymentAccess> {
   earlier?: PaymentAccess[] | undefined;
 }
 
-/** A visit stored by its order code, for the tab or popup in which the payer comes back. */
+/** A visit stored by its payment's key, for the tab or popup in which the payer comes back. */
 export interface Handoff extends Visit {
   key: string;
   savedAt: number;
@@ -49,9 +49,9 @@ export function attemptId(visit: Visit): string {
   return visit.attempt > 1 ? `${visit.base}.${visit.attempt}` : visit.base;
 }
 
-/** The method of a payment by its identifier: only that of a payment by PIX begins so. */
-export function methodOf(orderCode: string): CheckoutMethod {
-  return orderCode.startsWith('psa_') ? 'pix' : 'card';
+/** The method of a payment by its key: only the key of a payment by PIX begins like this. */
+export function methodOf(paymentKey: string): CheckoutMethod {
+  return paymentKey.startsWith('psa_') ? 'pix' : 'card';
 }
 
 /** Loads the visit of a resume key. */
@@ -68,18 +68,18 @@ export function saveVisit(key: string, visit: Visit): void {
   write(session, PREFIX + key, visit);
   write(session, LAST, key);
   // The payment page may return in another tab or in the popup, which have their own sessionStorage. Its address contains
-  // the order code, so localStorage keeps the visit by that code for a day.
-  if (visit.orderCode)
-    write(local, ORDERS, [{ ...visit, key, savedAt: Date.now() }, ...otherOrders(visit.orderCode)]);
+  // the payment's key, so localStorage keeps the visit by that key for a day.
+  if (visit.paymentKey)
+    write(local, ORDERS, [{ ...visit, key, savedAt: Date.now() }, ...otherOrders(visit.paymentKey)]);
 }
 
-/** Finds the visit of an order code, if it belongs to `key`; without a key any visit matches. */
-export function findVisit(orderCode: string, key?: string): Handoff | undefined {
-  return otherOrders().find((order) => order.orderCode === orderCode && (!key || order.key === key));
+/** Finds the visit of a payment, if it belongs to the resume key `key`; without a key any visit matches. */
+export function findVisit(paymentKey: string, key?: string): Handoff | undefined {
+  return otherOrders().find((order) => order.paymentKey === paymentKey && (!key || order.key === key));
 }
 
 export function forgetVisit(key: string): void {
-  write(local, ORDERS, otherOrders(loadVisit(key)?.orderCode));
+  write(local, ORDERS, otherOrders(loadVisit(key)?.paymentKey));
   write(session, PREFIX + key, null);
   if (lastKey() === key) write(session, LAST, null);
 }
@@ -89,9 +89,9 @@ export function keyOf(token: string): string {
   return token.slice(-12);
 }
 
-function otherOrders(orderCode?: string): Handoff[] {
+function otherOrders(paymentKey?: string): Handoff[] {
   const orders = read<Handoff[]>(local, ORDERS) ?? [];
-  return orders.filter((order) => order.orderCode !== orderCode && Date.now() - order.savedAt < HANDOFF_MS);
+  return orders.filter((order) => order.paymentKey !== paymentKey && Date.now() - order.savedAt < HANDOFF_MS);
 }
 
 // Where storage is denied even its name throws, so it is named only inside a try.
@@ -103,9 +103,16 @@ function own(this: Record<string, unknown>, key: string): unknown {
   return this[key];
 }
 
+/** Reads the payment's key where version 0.1.0 stored it, under the name `orderCode`. */
+function renamed(_: string, value: null | (Partial<PaymentAccess> & { orderCode?: string })): unknown {
+  return value?.paymentToken ? { paymentKey: value.orderCode, ...value } : value;
+}
+
 function read<T>(store: () => Storage, name: string): T | undefined {
   try {
-    return (memory[name] ?? JSON.parse(store().getItem(name) as string) ?? undefined) as T | undefined;
+    return (memory[name] ?? JSON.parse(store().getItem(name) as string, renamed) ?? undefined) as
+      | T
+      | undefined;
   } catch {
     return;
   }

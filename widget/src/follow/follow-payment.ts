@@ -29,7 +29,7 @@ export async function followPayment(options: FollowPaymentOptions): Promise<Chec
   const error = await follow<PaymentAnswer>({
     ...options,
     query: updates,
-    variables: { [id]: options.orderCode },
+    variables: { [id]: options.paymentKey },
     signal: AbortSignal.any([options.signal, over.signal]),
     read: () => readAnswer(options),
     onUpdate(update) {
