@@ -17,11 +17,11 @@ import {
 } from './decisions.ts';
 import { MAX_CODES, type PaidType, type StoredDelivery } from './model.ts';
 import {
+  codeTable,
   deliveryTable,
   saveCodes,
   saveDeliveries,
   saveGiven,
-  selectCodes,
   selectGiven,
   selectOfProducts,
   selectShown,
@@ -60,17 +60,7 @@ const ofProducts: Collection<{ productId: string; deliveryIds: readonly string[]
 
 /** The codes of products, by product and hash. */
 const codes: Collection<StoredCode> = {
-  name: 'delivery_code',
-  load: (sql, tenant, keys) =>
-    selectCodes(
-      sql,
-      tenant,
-      keys.map((key) => {
-        const [productId, hash] = key.split(' ') as [string, string];
-        return { productId, hash };
-      }),
-    ),
-  keyOf: ({ productId, hash }) => codeKey(productId, hash),
+  ...codeTable,
   save: saveCodes,
 };
 
@@ -132,10 +122,6 @@ const newlyWaiting: Collection<Omit<Queue, 'isWhole'>> = {
   save: async () => undefined,
 };
 
-function codeKey(productId: string, hash: string): string {
-  return `${productId} ${hash}`;
-}
-
 function paymentKey({ type, id }: PaymentReference): string {
   return `${type} ${id}`;
 }
@@ -162,7 +148,7 @@ export async function readForCreation(
 ): Promise<void> {
   await Promise.all([
     readProduct(reader, productId),
-    ...(hashes ?? []).map((hash) => reader.load(codes, codeKey(productId, hash))),
+    ...(hashes ?? []).map((hash) => reader.load(codes, codeTable.keyOf({ productId, hash }))),
     hashes && reader.load(newlyWaiting, productId),
     hashes &&
       reader
@@ -178,7 +164,7 @@ export function deliveriesOf(state: State, productId: string): StoredDelivery[] 
 
 /** Whether a product has or had a code. */
 export function isKnown(state: State, productId: string, hash: string): boolean {
-  return state.get(codes, codeKey(productId, hash)) !== null;
+  return state.get(codes, codeTable.keyOf({ productId, hash })) !== null;
 }
 
 /** The payments of a product that wait for a code, at most `count` of them. */

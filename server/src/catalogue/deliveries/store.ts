@@ -33,6 +33,7 @@ const columns = {
 declare module '../../state/db/tables.ts' {
   interface Tables {
     delivery: RowsOf<StoredDelivery, typeof columns> & Listed;
+    delivery_code: RowsOf<StoredCode, typeof codeColumns> & Listed;
   }
 }
 
@@ -137,24 +138,19 @@ export async function saveDeliveries(
 
 // ── Codes ───────────────────────────────────────────────────────────────────────────────────────
 
-/** Selects codes by their product and hash. */
-export async function selectCodes(
-  sql: Sql,
-  tenant: Tenant,
-  keys: readonly { productId: string; hash: string }[],
-): Promise<StoredCode[]> {
-  const { rows } = await raw<Selectable<Tables['delivery_code']>>`
-    select found.* from unnest(
-      ${keys.map(({ productId }) => productId)}::text[], ${keys.map(({ hash }) => hash)}::text[]
-    ) asked (product_id, hash)
-    cross join lateral (
-      select * from delivery_code c
-      where c.account_id = ${tenant.accountId} and c.environment = ${tenant.environment}
-        and c.product_id = asked.product_id and c.code_hash = asked.hash
-      limit 1
-    ) found`.execute(sql);
-  return rows.map(toCode);
-}
+const codeColumns = {
+  productId: fixed('product_id'),
+  hash: fixed('code_hash'),
+  deliveryId: fixed('delivery_id'),
+  code: fixed('code'),
+  isDelivered: changing('delivered'),
+} satisfies Columns<StoredCode>;
+
+/** The codes of products. */
+export const codeTable = table<StoredCode, never, 'productId' | 'hash'>('delivery_code', codeColumns, {
+  key: { productId: 'text', hash: 'text' },
+  unique: ['account_id', 'environment', 'product_id', 'code_hash'],
+});
 
 /** Selects the `limit` oldest codes in each stock, oldest first. */
 export async function selectStocks(
@@ -162,13 +158,13 @@ export async function selectStocks(
   deliveryIds: readonly string[],
   limit: number,
 ): Promise<StoredCode[]> {
-  const { rows } = await raw<Selectable<Tables['delivery_code']>>`
+  const { rows } = await raw<object>`
     select found.* from unnest(${[...deliveryIds]}::text[]) asked (delivery_id)
     cross join lateral (
       select * from delivery_code c where c.delivery_id = asked.delivery_id and not c.delivered
       order by c.number limit ${limit}
     ) found order by found.number`.execute(sql);
-  return rows.map(toCode);
+  return rows.map(codeTable.fromRow);
 }
 
 /** Saves codes, except undelivered ones of a deleted stock. Deliveries are saved before codes. */
@@ -316,14 +312,4 @@ export async function selectShown(
     content: row.content,
     deliveredAt: row.delivered_at,
   }));
-}
-
-function toCode(row: Selectable<Tables['delivery_code']>): StoredCode {
-  return {
-    productId: row.product_id,
-    hash: row.code_hash,
-    deliveryId: row.delivery_id,
-    code: row.code,
-    isDelivered: row.delivered,
-  };
 }

@@ -4,7 +4,6 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
-import { headOf } from '../../state/db/head.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import { type Columns, changing, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
 import { selectTotals } from '../../state/db/totals.ts';
@@ -79,13 +78,8 @@ export async function selectWithHead(
   tenant: Tenant,
   withdrawalId: string,
 ): Promise<{ version: number; payout: OwnPayout } | null> {
-  if (!isWithdrawalId(withdrawalId)) return null;
-  const row = await ofTenant(sql, 'payout', tenant)
-    .selectAll('payout')
-    .select(headOf(tenant).as('head'))
-    .where('withdrawal_id', '=', withdrawalId)
-    .executeTakeFirst();
-  return row ? { version: row.head, payout: toPayout(row) } : null;
+  const found = await payouts.loadWithHead(sql, tenant, withdrawalId);
+  return found && { version: found.version, payout: withKind(found.resource) };
 }
 
 /**
@@ -160,6 +154,9 @@ export async function savePayouts(sql: Sql, tenant: Tenant, saved: readonly OwnP
 }
 
 function toPayout(row: object): OwnPayout {
-  const payout = payouts.fromRow(row);
+  return withKind(payouts.fromRow(row));
+}
+
+function withKind(payout: Kept): OwnPayout {
   return Object.assign(payout, { destinationKind: variantOf(payout.method, payout.destination) });
 }

@@ -22,7 +22,6 @@ export interface Tables extends PaymentTables, UpstreamTables, SimulatedTables {
   task: TaskTable;
   idempotency: IdempotencyTable;
   webhook_attempt: WebhookAttemptTable;
-  delivery_code: DeliveryCodeTable;
   delivered_content: DeliveredContentTable;
   rate_window: RateWindowTable;
   list_count: ListCountTable;
@@ -116,15 +115,6 @@ interface WebhookAttemptTable {
   response_status: number | null;
   error: string | null;
   duration_ms: number;
-}
-
-interface DeliveryCodeTable extends TenantTable {
-  number: Generated<number>;
-  product_id: string;
-  code_hash: string;
-  delivery_id: string;
-  code: string;
-  delivered: Generated<boolean>;
 }
 
 interface DeliveredContentTable extends TenantTable {
