@@ -28,7 +28,12 @@ const OPENING = /(\/\*\*|""")[\s*]*(What|Of|By|Who|Whom|Whose)\b/g;
 const SOURCE_OPENING =
   /(\/\*\*|""")[\s*]*(When|Where|How|Why|As|For|From|With|Its|Their|Those|Left|Taken|Given|Held|Kept|Begun|Elsewhere|Not|True|False)\b/g;
 /** The folders and files whose comments and descriptions are searched for both. */
-const SOURCES = /^(server\/(src|scripts)|widget\/(src|demo))\/|^schema\.graphql$/;
+const SOURCES = /^(server\/(src|scripts)|widget\/(src|demo)|test)\/|^schema\.graphql$/;
+/** A comment: a whole block, or the rest of a line that has nothing else. */
+const COMMENT = /\/\*\*[\s\S]*?\*\/|^[ \t]*\/\/.*$/gm;
+/** The conditions of a comment that begin like a place, and “none” for an absence or another kind. */
+const CONDITION =
+  /@throws[\s*]+(?:\w+[\s*]+)?(?:\([^)]*\)[\s*]+)?where\b|\b(?:null|undefined|rejects|fails|throws)[\s*]+where\b|\b(?:if|where)[\s*]+(?:it|they)[\s*]+(?:is|are)[\s*]+none\b|\bwhere[\s*]+there[\s*]+(?:is|are)[\s*]+none\b/gi;
 
 const TEXTS = /\.(m?ts|tsx|mjs|js|css|html|md|graphql|ya?ml|jsonc?|vue|svelte|sh|py|rb|php|java|go)$/;
 /** The files and folders that are searched. */
@@ -66,10 +71,20 @@ function findBritish(text, file) {
   return [...words.matchAll(BRITISH)].map((match) => ({ match, found: `the British “${match[0]}”` }));
 }
 
+/** Finds conditions that begin like a place in the comments of a source. @param {string} text */
+function findConditions(text) {
+  return [...text.matchAll(COMMENT)].flatMap((comment) =>
+    [...comment[0].matchAll(CONDITION)].map((match) => ({
+      match: { index: comment.index + match.index },
+      found: `“${match[0].replace(/[\s*]+/g, ' ')}”: say “if”`,
+    })),
+  );
+}
+
 /**
- * Finds banned words and openings in a text, and British spellings in one that users read.
+ * Finds banned words and openings in a text, the conditions of a source's comments that say “where”, and British spellings in one that users read.
  * @param {string} text
- * @param {string} [file] the path of the text; the sources have more openings that are banned
+ * @param {string} [file] the path of the text; more is banned in sources
  * @returns {{ line: number, found: string }[]}
  */
 export function findBannedLanguage(text, file = '') {
@@ -78,6 +93,7 @@ export function findBannedLanguage(text, file = '') {
   const openings = SOURCES.test(file) ? [OPENING, SOURCE_OPENING] : [OPENING];
   return [
     ...(AMERICAN.test(file) ? findBritish(text, file) : []),
+    ...(/\.graphql$/.test(file) || !SOURCES.test(file) ? [] : findConditions(text)),
     ...[...own.matchAll(WORDS)].map((match) => ({ match, found: `“${match[0].replace(/[\s/*#]+/g, ' ')}”` })),
     ...openings
       .flatMap((opening) => [...own.matchAll(opening)])

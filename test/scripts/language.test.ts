@@ -44,13 +44,32 @@ describe('the gate for the language', () => {
     ['of the scripts', 'server/scripts/check.mjs', found],
     ['of the widget', 'widget/src/pix.ts', found],
     ['of the demo', 'widget/demo/shop.ts', found],
-    ['of the tests, which may', 'test/run.mjs', []],
+    ['of the tests', 'test/run.mjs', found],
+    ['of a document, which may', 'server/docs/guide.md', []],
   ])(
     'The gate for the language bans an opening without a subject in the sources: %s',
     (_, file, expected) => {
       expect(findBannedLanguage(comment, file)).toEqual(expected);
     },
   );
+
+  it.each([
+    [
+      'of an error',
+      '/** Reads it. @throws HttpError (404) where it is gone. */',
+      '“@throws HttpError (404) where”',
+    ],
+    ['of an absent value', '/**\n * The page; null\n * where there is no next one.\n */', '“null where”'],
+    ['of a failure', '// Rejects where the port is taken.', '“Rejects where”'],
+    ['of an absence', '/** The cursor, or the first where there is none. */', '“where there is none”'],
+    ['of another kind', '/** Reads a list; empty if it is none. */', '“if it is none”'],
+    ['that is a place', '/** The position where the log ends. Null if there is none. */', null],
+    ['in a text of the program', "const text = 'null where it is unknown';", null],
+  ])('The gate for the language has conditions of a source say “if”: %s', (_, text, where) => {
+    const faults = findBannedLanguage(text, 'server/src/money-in/pix/model.ts');
+    expect(faults.map(({ found: words }) => words)).toEqual(where === null ? [] : [`${where}: say “if”`]);
+    expect(findBannedLanguage(text, 'server/docs/guide.md')).toEqual([]);
+  });
 
   const british = 'The colour of `colour`, see [it](#colour).';
 

@@ -26,7 +26,7 @@ const { values } = parseArgs({
   },
 });
 
-/** With `--facade` the stories are of facades, in front of a service that loses, permutes and contradicts. */
+/** Set by `--facade`: the stories are of facades, in front of a service that loses, permutes and contradicts. */
 const facade = values.facade;
 const textOf = facade ? textOfStoryFailure : textOfFailure;
 const steps = Number(values.steps ?? (facade ? STORY_STEPS : STEPS));

@@ -6,7 +6,7 @@ interface Config {
   endpoint: string;
   /** Whether bank and acquirer are simulated. Otherwise the money is real, and there is no simulator page. */
   simulated: boolean;
-  /** Empty where the account takes no payments. */
+  /** Empty if the account takes no payments. */
   products: { sku: string; name: string; priceCents: number; tokens: { popup: string; redirect: string } }[];
 }
 

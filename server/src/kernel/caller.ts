@@ -84,8 +84,8 @@ export type FollowedPayment = { orderCode: string } | { paymentId: string };
 /** The grant of a payment token, as it is stored. */
 export type PaymentGrant = FollowedPayment & {
   /**
-   * In front of another service: the payers who have started the payment, whose share of its budget the token
-   * uses.
+   * The payers who have started the payment, at a server in front of another service: the token uses their share of
+   * its budget.
    */
   startedBy?: BudgetSubject;
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The languages in which payers read a page, as BCP 47 tags. The first is that of a payer who asks for none of them. */
+/** The languages of the payers' pages, as BCP 47 tags. A payer whose browser accepts none of them gets the first. */
 export const LANGUAGES = ['pt-BR', 'en', 'es'] as const;
 export type Language = (typeof LANGUAGES)[number];
 

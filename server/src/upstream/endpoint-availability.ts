@@ -32,7 +32,7 @@ export interface Endpoints {
   askedAgainAt(environment: Environment, endpoint: Endpoint): Date | null;
   /**
    * Calls an endpoint.
-   * @throws UpstreamError where there is no such endpoint, UpstreamFault where the service was not reached,
+   * @throws UpstreamError if there is no such endpoint, UpstreamFault if the service was not reached,
    * errors of `request`
    */
   ask<Answer extends Answered>(
@@ -43,7 +43,7 @@ export interface Endpoints {
   /**
    * Calls an endpoint. Null if it is missing, also if a proxy's page says so of an endpoint that the document
    * does not name.
-   * @throws UpstreamFault where the service was not reached, errors of `request`
+   * @throws UpstreamFault if the service was not reached, errors of `request`
    */
   callIfSupported<Answer extends Answered>(
     environment: Environment,

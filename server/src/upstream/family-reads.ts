@@ -97,7 +97,7 @@ export function createFamilyReads<
   /**
    * Calls the family's own path, if the service has never shown a resource. Any answer but 404 and 501 means
    * that it has the family.
-   * @throws UpstreamError where it lacks the family, RateLimitError, UpstreamFault
+   * @throws UpstreamError if it lacks the family, RateLimitError, UpstreamFault
    */
   async function assertFamily(tenant: Tenant, requestOptions: RequestOptions): Promise<void> {
     if (!ofFamily || (await countMirroredRange(sql, tenant, resource, { period: {} })) > 0) return;

@@ -102,7 +102,7 @@ export function createOfferedList<Of extends Scope, Item extends object>(
   const { inWords } = endpoint;
   const what = inWords.charAt(0).toUpperCase() + inWords.slice(1);
 
-  /** @throws UnavailableError where the service has shown that it has no such list, errors of `read` */
+  /** @throws UnavailableError if the service has shown that it has no such list, errors of `read` */
   const offered = <Value>(read: Promise<Value>) => withNotOffered(what, withUpstreamErrors(read));
 
   return {

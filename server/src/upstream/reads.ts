@@ -211,7 +211,7 @@ function isPage(path: string, read: Pick<Read, 'status' | 'body'>): boolean {
 /** The deepest nesting of an answer that is read; the document's answers have six levels. */
 const MAX_LEVELS = 500;
 
-/** The length of an answer's JSON text. @throws UpstreamFault where it is nested too deep */
+/** The length of an answer's JSON text. @throws UpstreamFault if it is nested too deep */
 function jsonLengthOf(body: unknown): number {
   if (isDeeper(body, MAX_LEVELS)) throw new UpstreamFault('unreadable', 'maybe', 'too deep');
   return JSON.stringify(body).length;

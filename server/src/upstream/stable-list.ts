@@ -40,8 +40,8 @@ export interface StableRange<Item> extends StableFilter<Item> {
 export interface StableOffsetList<Where, Item> {
   /**
    * Lists a range, newest first. `more`: there are other items in the direction of `end`.
-   * @throws errors of `fetchPage`; ValidationError for `after`, and for `last` without `before`, where the
-   * service does not report where the list ends, and ten pages do not show it; RateLimitError where more than
+   * @throws errors of `fetchPage`; ValidationError for `after`, and for `last` without `before`, if the
+   * service does not report where the list ends, and ten pages do not show it; RateLimitError if more than
    * ten pages would have to be read: these are cached, and a repeated call gets further
    */
   list(
@@ -58,7 +58,7 @@ export interface StableOffsetList<Where, Item> {
     where: Where,
     wanted: { wants: (item: Item) => boolean; limit: number; pages: number },
   ): Promise<{ items: Item[]; complete: boolean; readable: boolean }>;
-  /** Counts the items that pass. @throws as `list`, and UpstreamError where the end of the list is not known */
+  /** Counts the items that pass. @throws as `list`, and UpstreamError if the end of the list is not known */
   count(where: Where, filter: StableFilter<Item>): Promise<number>;
 }
 

@@ -144,7 +144,7 @@ export function createTransport({
 }
 
 /**
- * Decodes the body of an answer; a refusal may stay undecoded. @throws UpstreamFault where a success cannot
+ * Decodes the body of an answer; a refusal may stay undecoded. @throws UpstreamFault if a success cannot
  * be read
  */
 async function decode(answer: WireAnswer): Promise<WireAnswer> {

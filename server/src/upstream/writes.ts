@@ -6,7 +6,7 @@ import type { RequestOptions, UpstreamAnswer, UpstreamRequest } from './upstream
 /**
  * Sends one request that changes something, at most once. Afterwards, even after a failure, everything is
  * read again. Resolves with an answer that settles the request.
- * @throws RateLimitError, UpstreamFault; UpstreamError where there is no such endpoint
+ * @throws RateLimitError, UpstreamFault; UpstreamError if there is no such endpoint
  */
 export type Write = (
   endpoint: Endpoint,

@@ -43,10 +43,7 @@ export interface NewDelivery extends WebhookDelivery {
   /** The version and the instant of the reported state; null for a relayed webhook. */
   resourceVersion: number | null;
   occurredAt: Date | null;
-  /**
-   * The resource among whose events it keeps its order: for a refund, a dispute or delivered content their
-   * payment.
-   */
+  /** The resource whose events it follows in order: the payment of a refund, a dispute or delivered content. */
   resource: string;
   resourceId: string;
   body: string;

@@ -9,7 +9,7 @@ import { TOPICS, type TopicName } from './topics.ts';
 
 /** One follower, as the dose describes it to this process. */
 export interface FollowerSpec extends Holder {
-  /** Its number among all followers of all processes. */
+  /** The number of the follower, unique among all processes. */
   number: number;
   /** The name of its client in `CLIENTS`. */
   client: string;

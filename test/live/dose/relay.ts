@@ -42,8 +42,8 @@ export interface Relay {
 /** The connections between one follower and the server. */
 interface Line {
   /**
-   * Its open connections, the newest last. There may be two: the kernel can accept one late that its client has given
-   * up.
+   * The follower's open connections, the newest last. There may be two: the kernel can accept one late that its
+   * client has given up.
    */
   connections: Set<Connection>;
   isDown: boolean;

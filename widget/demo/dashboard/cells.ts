@@ -4,7 +4,7 @@ import { formatBrl, formatFull, formatRelative, formatTime } from '../shared/for
 import { OPERATION_LABELS, type Tone } from './labels.ts';
 import { type Operable, operationOf } from './payment-dialog.ts';
 
-/** Opens the dialog of a payment. Null where money would be real: then the page only reads. */
+/** Opens the dialog of a payment. Null if money would be real: then the page only reads. */
 export type OpenPayment = ((payment: Operable) => void) | null;
 
 export function saleCell(title: string | null, details: string): TemplateResult {

@@ -11,7 +11,7 @@ export interface ChartScale {
   zero: number;
   /** The height of a bar, up or down: of one scale for both. */
   heightOf(cents: number): number;
-  /** The amounts at the upper and the lower edge; null where there is none to name. */
+  /** The amounts at the upper and the lower edge; null if there is none to name. */
   topCents: number | null;
   bottomCents: number | null;
 }

@@ -213,7 +213,7 @@ export class DashboardData implements ReactiveController {
     this.#host.requestUpdate();
   }
 
-  /** Reads all parts, and returns the cursor before them. Rejects where there is none, or no answer. */
+  /** Reads all parts, and returns the cursor before them. Rejects if there is none, or no answer. */
   async #readParts(api: DashboardApi, { afresh }: { afresh: boolean }): Promise<string> {
     const read = <Value>(part: Part, query: string) => readOffered<Value>(api, this.missing, { part, query });
     const start = await api.requestParts<StartData>(START);

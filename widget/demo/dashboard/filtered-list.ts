@@ -43,7 +43,7 @@ export class FilteredList<Item, List extends PagedList<Item>> {
     this.#filterOf = filterOf;
   }
 
-  /** The chosen filter; empty where none is. */
+  /** The chosen filter; empty if none is. */
   get filter(): string {
     return this.#part?.filter ?? '';
   }

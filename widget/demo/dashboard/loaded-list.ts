@@ -102,7 +102,7 @@ export class ReloadedList<Item> {
   #pageInfo: Page<Item>['pageInfo'] = { hasNextPage: false, endCursor: null };
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `read` reads the page behind a cursor: null where the service offers no such list, undefined where it could not be read. */
+  /** `read` reads the page behind a cursor: null if the service offers no such list, undefined if it could not be read. */
   constructor(read: ReadPage<Item>) {
     this.#read = read;
   }

@@ -40,11 +40,11 @@ export interface CardPayment {
   paidAt: string | null;
   refundedAt: string | null;
   canceledAt: string | null;
-  /** Null where the service does not report it. */
+  /** Null if the service does not report it. */
   refundedCents: number | null;
   refundableCents: number | null;
   failureReason: string | null;
-  /** Oldest first. Null where the service does not report them. */
+  /** Oldest first. Null if the service does not report them. */
   refunds: CompletedRefund[] | null;
   version: number;
 }
@@ -64,12 +64,12 @@ export interface PaidByPix {
   paidAt: string | null;
   paidLate: boolean;
   refundedAt: string | null;
-  /** Null where the service does not report it. */
+  /** Null if the service does not report it. */
   refundedCents: number | null;
   refundableCents: number | null;
   failureReason: string | null;
   returnedCredits: { amountCents: number; cause: string; returnedAt: string | null }[];
-  /** Oldest first. Null where the service does not report them. */
+  /** Oldest first. Null if the service does not report them. */
   refunds: RefundOfPix[] | null;
   version: number;
 }

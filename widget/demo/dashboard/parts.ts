@@ -14,7 +14,7 @@ export type Part =
   | 'storeProducts';
 
 /**
- * Reads a part alone: null where the service behind this server does not offer it, undefined where it cannot be read and
+ * Reads a part alone: null if the service behind this server does not offer it, undefined if it cannot be read and
  * joins those that are `missing`.
  */
 export async function readOffered<Value>(
@@ -36,7 +36,7 @@ export async function readOffered<Value>(
 }
 
 /**
- * Reads a page of a part alone: null where the service does not offer it, undefined where it could not be read. With a filter it
+ * Reads a page of a part alone: null if the service does not offer it, undefined if it could not be read. With a filter it
  * rejects in both cases: what a filter selects is no part of the page that could be missing.
  */
 export type ReadPart = <Item>(

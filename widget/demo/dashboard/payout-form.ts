@@ -68,7 +68,7 @@ export class PayoutForm extends LitElement {
   declare method: PayableMethod;
   declare amount: string;
   declare destination: string;
-  /** The type of the PIX key, as the reader names it; empty where the server is to recognise it. */
+  /** The type of the PIX key, as the reader names it; empty if the server is to recognise it. */
   declare keyType: KeyType | '';
   declare errors: FormErrors;
   /** The confirmation after a successful request. */

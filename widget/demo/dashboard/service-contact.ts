@@ -3,7 +3,7 @@
 /** The extension of each answer of a facade. */
 export interface UpstreamAges {
   keyRefused?: boolean;
-  /** The age of each root field; null where nothing was read from the service. */
+  /** The age of each root field; null if nothing was read from the service. */
   fields: Readonly<Record<string, { ageSeconds: number | null; stale: boolean }>>;
 }
 
@@ -31,7 +31,7 @@ export class ServiceContact {
   /** Whether that service refuses the server's key. */
   isKeyRefused = false;
   readonly #readings = new Map<string, Reading>();
-  /** The time at which the wallet was asked for; null where an answer has come. */
+  /** The time at which the wallet was asked for; null if an answer has come. */
   #walletAskedAt: number | null = null;
 
   /** Takes the ages of an answer at `now`, with the root fields that failed in it. */
@@ -66,7 +66,7 @@ export class ServiceContact {
     return [...this.#readings].some(([part, { isStale }]) => isStale && part !== 'wallet');
   }
 
-  /** Returns what is old at `now`; null where all is as the service has it. */
+  /** Returns what is old at `now`; null if all is as the service has it. */
   oldAt(now: Date): OldData | null {
     const waitsLong = this.#walletAskedAt !== null && now.getTime() - this.#walletAskedAt > PATIENCE_MS;
     const old = [...this.#readings].filter(

@@ -18,7 +18,7 @@ export interface Settings {
 }
 
 const PLACEHOLDER = 'ps_checkout_…';
-/** Behind the payments of the gallery, whose numbers are on reference images. */
+/** The number of the first previewed payment, after those of the gallery, which are on reference images. */
 const PREVIEW_PLACE = 1_000;
 const WIDTHS: Record<string, string> = { narrow: '16.5rem', phone: '21.5rem', wide: '40rem' };
 

@@ -96,7 +96,7 @@ export const device = { isPhone: false, hasClipboard: true };
 const realMatchMedia = globalThis.matchMedia;
 globalThis.matchMedia = (query) =>
   query.includes('coarse') ? ({ matches: device.isPhone } as MediaQueryList) : realMatchMedia(query);
-/** The clipboard outside of the elements; undefined where the page is not secure. */
+/** The clipboard outside of the elements; undefined if the page is not secure. */
 export const pageClipboard = navigator.clipboard as Clipboard | undefined;
 Object.defineProperty(navigator, 'clipboard', {
   value: {

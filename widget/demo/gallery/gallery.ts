@@ -192,7 +192,7 @@ function contentOf({ shadowRoot }: PsaCheckout): Promise<void> {
   });
 }
 
-/** Resolves once the element has reached its state; undefined where that is to wait for an answer that never comes. */
+/** Resolves once the element has reached its state; undefined if the state waits for an answer that never comes. */
 function arrival(checkout: PsaCheckout, { script, via }: GalleryState): Promise<unknown> | undefined {
   if (script?.start === 'hang' || script?.stream === 'hang') return undefined;
   const eventName =

@@ -1,4 +1,4 @@
-/** The server's refusal of a request; status 0 where it did not answer. */
+/** The server's refusal of a request; status 0 if it did not answer. */
 export interface Refusal {
   status: number;
   code: string | null;

@@ -94,7 +94,7 @@ export interface PixPayment {
 /** The answer to `POST /simulator/pix/pay`. */
 export interface PaidPix {
   amountCents: number;
-  /** Null where the service has accepted it. */
+  /** Null if the service has accepted it. */
   cause: string | null;
 }
 export type Environment = 'live' | 'sandbox';

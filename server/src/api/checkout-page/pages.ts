@@ -17,7 +17,7 @@ import { cspSource } from './return-url.ts';
 
 /** The parts of the hosted pages that every method of payment shares. Their routes have the parameter `id`. */
 export interface CheckoutPages {
-  /** The path that the checkout is served under, without a payment. */
+  /** The path of the checkout's pages, without a payment. */
   readonly basePath: string;
   /**
    * The site for the pages of one request: in the language of the address, else of the opened payment, else of the browser.

@@ -49,7 +49,7 @@ export function productsFromWire(body: unknown): { items: (Product | null)[]; to
   return page && { items: page.items.map(productFromWire), total: page.total };
 }
 
-/** Reads the price by its name, or the only amount in cents: each is named so (2.1.1). */
+/** Reads the price by its name, or the only amount in cents: every such member has the suffix `Cents` (2.1.1). */
 function priceOf(record: JsonRecord): Cents | null {
   const named = readCents(record.priceCents);
   if (named !== null) return named;

@@ -51,7 +51,7 @@ export function createEarlierRequests({
     /**
      * Reads the mark of missing records, for a request that moves money. `isNamed`: its caller has given a
      * key.
-     * @throws UnavailableError where it has none: in doubt, nobody could name the request again
+     * @throws UnavailableError if it has none: in doubt, nobody could name the request again
      */
     async behind(operation: string, { isNamed }: { isNamed: boolean }): Promise<Behind | null> {
       const behind = movesMoney(operation) ? await records.behind() : null;
@@ -66,7 +66,7 @@ export function createEarlierRequests({
     /**
      * Looks for the result of a request that was made before it was recorded; null if there is none, and the
      * request is sent now.
-     * @throws UpstreamError where that is not known; an error that allows a retry, where the service cannot
+     * @throws UpstreamError if that is not known; an error that allows a retry, if the service cannot
      * be reached
      */
     async lookFor<Input>(
@@ -98,7 +98,7 @@ export function createEarlierRequests({
     },
 
     /**
-     * @throws UnavailableError where the records may lack a request under this key; `intent` is all that they
+     * @throws UnavailableError if the records may lack a request under this key; `intent` is all that they
      * have of it
      */
     async assertNotMissing(intent: Intent | null): Promise<void> {

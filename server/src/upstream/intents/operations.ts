@@ -120,16 +120,16 @@ export interface Intents {
    * While the records are behind, an unknown key of a request that moves money is looked for before it is
    * sent.
    * @throws errors of `open` and `send`; IdempotencyError; UnavailableError (RECORDS_BEHIND: money without a
-   * key); UpstreamError where the outcome is not known: `moneyMayHaveMoved` (an InDoubtError), or `retryable`
-   * where it is safe to repeat
+   * key); UpstreamError if the outcome is not known: `moneyMayHaveMoved` (an InDoubtError), or `retryable`
+   * if it is safe to repeat
    */
   run<Input>(tenant: Tenant, operation: Operation<Input>): Promise<Done>;
   /**
    * Finds the intent of a key; null if there is none, or it was refused.
-   * @throws UnavailableError (RECORDS_BEHIND) where the records may lack it
+   * @throws UnavailableError (RECORDS_BEHIND) if the records may lack it
    */
   find(tenant: Tenant, operation: string, key: string): Promise<Intent | null>;
-  /** @throws UnavailableError (RECORDS_BEHIND) where the records may lack the request whose id a caller gives */
+  /** @throws UnavailableError (RECORDS_BEHIND) if the records may lack the request whose id a caller gives */
   assertNotMissing(): Promise<void>;
   /** Lists the intents of one kind whose outcome is not known yet. */
   open(tenant: Tenant, kind: string): Promise<Intent[]>;

@@ -274,8 +274,8 @@ function bodyOf(wanted: Wanted): object {
 }
 
 /**
- * Statuses of a refusal that is about the account. The document says that a 400 is about the input, and does not show
- * the status of the other refusal.
+ * Statuses of a refusal because of the account. The document says that a 400 is about the input, and does not show
+ * the status of this refusal.
  */
 const NOT_CONFIGURED: ReadonlySet<number> = new Set([409, 412, 422, 424]);
 

@@ -47,7 +47,7 @@ export interface PayoutRequests {
    * again.
    */
   inDoubt(tenant: Tenant): Promise<SubaccountPayout[]>;
-  /** @throws UnavailableError (RECORDS_BEHIND) where a reference is the key of a request that the records may lack */
+  /** @throws UnavailableError (RECORDS_BEHIND) if a reference is the key of a request that the records may lack */
   assertNotMissing(tenant: Tenant, reference: string): Promise<void>;
   kinds: Readonly<Record<string, RequestKind>>;
 }
