@@ -6,6 +6,7 @@ import { WINGS } from '../server/architecture.mjs';
 import { gates } from '../server/scripts/gates.mjs';
 import { GENERATED } from '../server/scripts/regenerate.mjs';
 import { filesUnder } from '../server/scripts/stamp.mjs';
+import { OUTSIDE, OWN } from './programs/modes/another-family/files.ts';
 
 // The worked examples of CONTRIBUTING.md. Each follows something that exists, so it must name the files in which that
 // thing appears today.
@@ -188,6 +189,20 @@ describe('The example of', () => {
       ...filesWith('test/support', "  usd: '"),
     ];
     expect(filesIn(section('Add a payout method'))).toEqual(sorted(needed));
+  });
+
+  it('The example of a family names every file outside of its folder, eight by hand, and every test with its rows', () => {
+    const text = section('Add a family of payments');
+    const documents = ['.github/CONTRIBUTING.md', 'server/docs/service.md'];
+    const sources = Object.keys(OUTSIDE).filter((file) => !file.endsWith('.sql'));
+    const cells = firstCells(text, 'file').flatMap(codeIn);
+    expect(cells.sort()).toEqual(sorted([...sources, ...documents, 'server/src/state/db/migrations']));
+    expect(cells).toHaveLength(8);
+    expect(OWN).toHaveLength(15);
+    // Each of them has rows of charges, and of every other family.
+    const rows = filesIn(text).filter((file) => file.startsWith('test/') && !file.includes('another-family'));
+    expect(rows.filter((file) => !/charge/i.test(texts.get(file)!))).toEqual([]);
+    expect(rows).toHaveLength(5);
   });
 
   it('The example of a slice names every file of products, and every file that each slice has to be added to', () => {

@@ -11,13 +11,10 @@ import {
 } from '../server/src/access/model.ts';
 import { DEFAULT_PAGE, LARGEST_PAGE } from '../server/src/api/graphql/paging.ts';
 import { describeOperations } from '../server/src/api/http/openapi.ts';
-import { type RestOperation, STATUS } from '../server/src/api/http/rest.ts';
+import { STATUS } from '../server/src/api/http/rest.ts';
 import { MAX_CODES, MAX_DELIVERIES, MAX_STOCK } from '../server/src/catalogue/deliveries/model.ts';
-import { createDeliveryRoutes } from '../server/src/catalogue/deliveries/routes.ts';
 import { MAX_PRODUCTS } from '../server/src/catalogue/products/model.ts';
-import { createProductRoutes } from '../server/src/catalogue/products/routes.ts';
 import { MAX_STORE_PRODUCTS } from '../server/src/catalogue/store/model.ts';
-import { createStoreRoutes } from '../server/src/catalogue/store/routes.ts';
 import { KEY_PREFIX, REQUESTS_A_MINUTE } from '../server/src/kernel/caller.ts';
 import { methodOf, PAYOUT_METHODS, type PayoutMethod } from '../server/src/kernel/payout-methods/registry.ts';
 import { maskPixKey, parsePixKey } from '../server/src/kernel/pix-key.ts';
@@ -29,13 +26,11 @@ import {
   MAX_DECLINED_CHARGES,
 } from '../server/src/money-in/card-payments/model.ts';
 import { REFUND_DAYS as CARD_REFUND_DAYS } from '../server/src/money-in/card-payments/refunding.ts';
-import { createCardPaymentRoutes } from '../server/src/money-in/card-payments/routes.ts';
 import { createCheckoutTokenInput } from '../server/src/money-in/card-payments/tokens/model.ts';
 import { tokenWebhook } from '../server/src/money-in/card-payments/tokens/wire.ts';
 import { cardPaymentWebhook } from '../server/src/money-in/card-payments/wire.ts';
 import { decideCreate as decideCreateCharge } from '../server/src/money-in/charges/decisions.ts';
 import { normalRequest, SPLIT_MAX_CENTS, type StoredCharge } from '../server/src/money-in/charges/model.ts';
-import { createChargeRoutes } from '../server/src/money-in/charges/routes.ts';
 import { chargeWebhook } from '../server/src/money-in/charges/wire.ts';
 import { CHECKOUT_SESSION_MS } from '../server/src/money-in/checkout/model.ts';
 import {
@@ -44,20 +39,14 @@ import {
   MAX_EVIDENCE,
   NEXT as NEXT_OF_DISPUTE,
 } from '../server/src/money-in/disputes/model.ts';
-import { createDisputeRoutes } from '../server/src/money-in/disputes/routes.ts';
 import { decideCreate as decideCreatePayment } from '../server/src/money-in/payments/decisions.ts';
 import type { StoredPayment } from '../server/src/money-in/payments/model.ts';
-import { createPaymentRoutes } from '../server/src/money-in/payments/routes.ts';
 import { paymentWebhook } from '../server/src/money-in/payments/wire.ts';
 import { NEXT as NEXT_OF_PIX } from '../server/src/money-in/pix/model.ts';
 import { REFUND_DAYS as PIX_REFUND_DAYS } from '../server/src/money-in/pix/refunding.ts';
 import { MAX_REFUNDS } from '../server/src/money-in/receiving/model.ts';
-import { createRefundRoutes } from '../server/src/money-in/refunds/routes.ts';
 import { refundWebhook } from '../server/src/money-in/refunds/wire.ts';
-import { createReturnRoutes } from '../server/src/money-in/returns/routes.ts';
-import { createSandboxRoutes } from '../server/src/money-in/sandbox/routes.ts';
 import { NEXT as NEXT_OF_SUBSCRIPTION } from '../server/src/money-in/subscriptions/model.ts';
-import { createSubscriptionRoutes } from '../server/src/money-in/subscriptions/routes.ts';
 import { PAYOUTS_AN_HOUR } from '../server/src/money-out/payouts/limits.ts';
 import {
   nextStatuses,
@@ -65,14 +54,12 @@ import {
   type Payout,
   type PayoutStatus,
 } from '../server/src/money-out/payouts/model.ts';
-import { createPayoutRoutes } from '../server/src/money-out/payouts/routes.ts';
 import { payoutWebhook } from '../server/src/money-out/payouts/wire.ts';
 import { guidanceOf, type SubaccountPayout } from '../server/src/money-out/subaccounts/model.ts';
 import { referenceKind } from '../server/src/money-out/subaccounts/names.ts';
-import { createSubaccountRoutes } from '../server/src/money-out/subaccounts/routes.ts';
 import { subaccountPayoutWebhook } from '../server/src/money-out/subaccounts/wire.ts';
-import { createWalletRoutes } from '../server/src/money-out/wallet/routes.ts';
 import { readConfig } from '../server/src/programs/config/config.ts';
+import { createOperations } from '../server/src/programs/modes/parts.ts';
 import { NO_BALANCES } from '../server/src/state/ledger/postings.ts';
 import { ATTEMPT_TIMEOUT_MS, decideAttempt, type WebhookDelivery } from '../server/src/webhooks/model.ts';
 import { PAYOUT } from './money-out/payouts/examples.ts';
@@ -141,29 +128,10 @@ interface Schema {
   default?: number;
 }
 
-const unused = {} as never;
-const operations: RestOperation[] = [
-  ...createCardPaymentRoutes({ cardPayments: unused, publicUrl: 'http://localhost' }),
-  ...createChargeRoutes({ charges: unused, refunds: unused, publicUrl: 'http://localhost' }),
-  ...createDisputeRoutes({ disputes: unused }),
-  ...createDeliveryRoutes({ deliveries: unused }),
-  ...createPaymentRoutes({
-    payments: unused,
-    refunds: unused,
-    deliveries: unused,
-    publicUrl: 'http://localhost',
-  }),
-  ...createSubscriptionRoutes({ subscriptions: unused, publicUrl: 'http://localhost' }),
-  ...createPayoutRoutes({ payouts: unused }),
-  ...createProductRoutes({ products: unused }),
-  ...createRefundRoutes({ refunds: unused }),
-  ...createReturnRoutes({ returns: unused }),
-  ...createSandboxRoutes({ sandbox: unused }),
-  ...createStoreRoutes({ store: unused }),
-  ...createSubaccountRoutes({ subaccounts: unused }),
-  ...createWalletRoutes({ wallet: unused }),
-];
-const description = describeOperations(operations, 'http://localhost') as unknown as {
+const publicUrl = 'http://localhost';
+// Describing the operations calls no service.
+const operations = createOperations({ publicUrl } as Parameters<typeof createOperations>[0]);
+const description = describeOperations(operations, publicUrl) as unknown as {
   info: { version: string };
   components: { schemas: Record<string, Schema> };
   paths: Record<string, Record<string, { requestBody: unknown; parameters: unknown }>>;

@@ -25,6 +25,7 @@ import {
   type Caller,
   type Credential,
   DASHBOARD_SCOPES,
+  type DashboardScope,
   environmentOfKey,
   may,
   mayReadCardPayment,
@@ -36,6 +37,11 @@ import {
   seesSubaccount,
 } from '../../server/src/kernel/caller.ts';
 import { PermissionError, UnauthenticatedError, UnavailableError } from '../../server/src/kernel/errors.ts';
+
+/** A token of each scope alone. */
+const TOKENS_BY_SCOPE = Object.fromEntries(
+  DASHBOARD_SCOPES.map((scope) => [scope, { kind: 'dashboard_token', id: `tok_${scope}`, scopes: [scope] }]),
+) as unknown as Record<DashboardScope, Extract<Credential, { kind: 'dashboard_token' }>>;
 
 const CREDENTIALS = {
   key: { kind: 'api_key', id: 'key_1', permissions: [] },
@@ -50,15 +56,7 @@ const CREDENTIALS = {
   },
   payment: { kind: 'payment_token', id: 'tok_2', orderCode: 'PSC-1' },
   'payment by PIX': { kind: 'payment_token', id: 'tok_11', paymentId: 'psa_1' },
-  wallet: { kind: 'dashboard_token', id: 'tok_3', scopes: ['wallet'] },
-  payouts: { kind: 'dashboard_token', id: 'tok_4', scopes: ['payouts'] },
-  subaccounts: { kind: 'dashboard_token', id: 'tok_5', scopes: ['subaccounts'] },
-  card_payments: { kind: 'dashboard_token', id: 'tok_6', scopes: ['card_payments'] },
-  payments: { kind: 'dashboard_token', id: 'tok_9', scopes: ['payments'] },
-  disputes: { kind: 'dashboard_token', id: 'tok_10', scopes: ['disputes'] },
-  subscriptions: { kind: 'dashboard_token', id: 'tok_10', scopes: ['subscriptions'] },
-  products: { kind: 'dashboard_token', id: 'tok_7', scopes: ['products'] },
-  webhooks: { kind: 'dashboard_token', id: 'tok_8', scopes: ['webhooks'] },
+  ...TOKENS_BY_SCOPE,
 } as const satisfies Record<string, Credential>;
 type Who = keyof typeof CREDENTIALS;
 const EVERYBODY = Object.keys(CREDENTIALS) as Who[];

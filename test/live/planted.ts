@@ -1,17 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the sources
-import {
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { copySources, replaceOnce } from '../support/copied-sources.ts';
 
 /** A change in one place of the sources that breaks a promise of live status. */
 export interface Fault {
@@ -116,26 +105,11 @@ export const FAULTS: Record<string, Fault> = {
   },
 };
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCES = ['server/src', 'widget/src', 'test/live', 'test/support'];
-const PACKAGES = ['', 'server', 'widget', 'test'];
 
 /** Copies the sources, with a fault if one is given. The caller removes the copy. */
 export function copyWith(fault: Pick<Fault, 'file' | 'from' | 'to'> | null) {
-  const copy = mkdtempSync(join(tmpdir(), 'psa-planted-'));
-  for (const folder of PACKAGES) {
-    mkdirSync(join(copy, folder), { recursive: true });
-    copyFileSync(join(root, folder, 'package.json'), join(copy, folder, 'package.json'));
-    symlinkSync(join(root, folder, 'node_modules'), join(copy, folder, 'node_modules'));
-  }
-  for (const folder of SOURCES) cpSync(join(root, folder), join(copy, folder), { recursive: true });
-  if (fault) plant(join(copy, fault.file), fault);
-  return { path: copy, remove: () => rmSync(copy, { recursive: true, force: true }) };
-}
-
-/** Replaces the text. @throws if the text is missing or there twice: the fault has to follow the code */
-function plant(path: string, { file, from, to }: Pick<Fault, 'file' | 'from' | 'to'>): void {
-  const parts = readFileSync(path, 'utf8').split(from);
-  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`);
-  writeFileSync(path, parts.join(to));
+  const copy = copySources(['server', 'widget', 'test'], SOURCES);
+  if (fault) replaceOnce(join(copy.path, fault.file), fault.from, fault.to);
+  return copy;
 }
