@@ -2,6 +2,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import { AHEAD_MS, isAhead, plusMs } from '../kernel/clock.ts';
 import type { Behind } from '../kernel/records.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { isStorable } from '../kernel/text.ts';
 import type { MirroredResource } from '../kernel/upstream-family.ts';
 import type { Sql } from '../state/db/database.ts';
 import { headOf } from '../state/db/head.ts';
@@ -366,11 +367,6 @@ export async function claimPoll(
       .where('polled_at', '<', plusMs(now, -POLL_RETENTION_MS))
       .execute();
   return claimed !== undefined;
-}
-
-/** Whether Postgres can store a text: it refuses U+0000, which no name contains. */
-function isStorable(text: string): boolean {
-  return !text.includes('\u0000') && text.isWellFormed();
 }
 
 function observedOf(sql: Sql, tenant: Tenant, resource: MirroredResource) {

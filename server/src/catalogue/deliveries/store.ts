@@ -1,6 +1,7 @@
 import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import { isObjectId } from '../../kernel/lenient-json.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { isStorable } from '../../kernel/text.ts';
 import type { DeliveredContent } from '../../money-in/receiving/model.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { selectPage } from '../../state/db/lists.ts';
@@ -281,7 +282,7 @@ export async function selectShown(
   tenant: Tenant,
   { type, ids }: { type: PaidType; ids: readonly string[] },
 ): Promise<(DeliveredContent & { id: string })[]> {
-  const possible = ids.filter((id) => !id.includes('\u0000'));
+  const possible = ids.filter(isStorable);
   if (possible.length === 0) return [];
   const rows = await sql
     .selectFrom('delivered_content as given')

@@ -8,7 +8,8 @@ import type { TenantTable } from './tenant-table.ts';
 import type { UpstreamTables } from './upstream-tables.ts';
 
 /**
- * The tables of `migrations/` as the queries see them: an interface for each table, a field for each column.
+ * The tables of `migrations/` as the queries see them: an interface for each table, a field for each column. A store adds the
+ * tables that it declares with `table`.
  */
 export interface Tables extends PaymentTables, UpstreamTables, SimulatedTables {
   account: AccountTable;
