@@ -203,6 +203,12 @@ export function table<
     const values = valuesOf(text, named.length);
     return raw.join([raw`true`, ...refs.map((ref, nth) => raw`${ref} = ${values[nth]}`)], raw` and `);
   };
+  const wanted = ['account_id', 'environment', ...named.map(({ column }) => column)];
+  const wantedColumns = raw.join(wanted.map((each) => raw.ref(each)));
+  const isWanted = raw.join(
+    wanted.map((each) => raw`${raw.ref(`${name}.${each}`)} = ${raw.ref(`wanted.${each}`)}`),
+    raw` and `,
+  );
 
   // Tables are typed by their columns, but Kysely does not type a table that is a parameter.
   const insertion = (sql: Sql, rows: readonly object[]) =>
@@ -244,16 +250,10 @@ export function table<
       raw`${possible.map(({ tenant }) => tenant.environment)}::text[]`,
       ...named.map(({ type }, nth) => raw`${values.map((each) => each[nth])}::${raw.raw(type)}[]`),
     ];
-    const columnsOfKey = ['account_id', 'environment', ...named.map(({ column }) => column)];
-    const isWanted = columnsOfKey.map(
-      (each) => raw`${raw.ref(`${name}.${each}`)} = ${raw.ref(`wanted.${each}`)}`,
-    );
     // With a limit each key is looked up. Without it PostgreSQL may scan all rows of a tenant for many keys.
     const { rows } = await raw<TenantTable>`
-      select found.* from unnest(${raw.join(arrays)}) wanted (${raw.join(columnsOfKey.map(raw.ref))})
-      cross join lateral (
-        select ${selected} from ${from} where ${raw.join(isWanted, raw` and `)} limit 1
-      ) found`.execute(sql);
+      select found.* from unnest(${raw.join(arrays)}) wanted (${wantedColumns})
+      cross join lateral (select ${selected} from ${from} where ${isWanted} limit 1) found`.execute(sql);
     return rows.map((row) => ({ tenant: tenantOf(row), record: fromRow(row) }));
   }
 
@@ -268,21 +268,21 @@ export function table<
     load,
     loadEach,
 
-    async loadWithHead(sql, tenant, wanted) {
-      if (!isKey(wanted)) return null;
+    async loadWithHead(sql, tenant, text) {
+      if (!isKey(text)) return null;
       const { rows } = await raw<{ head: number }>`
         select ${selected}, ${headOf(tenant)} as head from ${from}
-        where ${isOf(tenant)} and ${isNamed(wanted)}`.execute(sql);
+        where ${isOf(tenant)} and ${isNamed(text)}`.execute(sql);
       const [row] = rows;
       return row ? { version: row.head, resource: fromRow(row) } : null;
     },
 
-    async loadHosted(sql, wanted) {
-      if (!isKey(wanted)) return null;
+    async loadHosted(sql, text) {
+      if (!isKey(text)) return null;
       const { rows } = await raw<TenantTable & { merchant_name: string }>`
         select ${selected}, account.name as merchant_name from ${from}
         join account on account.id = ${accountColumn}
-        where ${isNamed(wanted)}`.execute(sql);
+        where ${isNamed(text)}`.execute(sql);
       const [row] = rows;
       return row ? { tenant: tenantOf(row), merchantName: row.merchant_name, resource: fromRow(row) } : null;
     },
