@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DashboardScope } from '../../server/src/kernel/caller.ts';
+import { DASHBOARD_SCOPES, type DashboardScope } from '../../server/src/kernel/caller.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { txidOf } from '../../server/src/money-in/pix/model.ts';
 import { schema } from '../../server/src/programs/modes/schema.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
+import { FAMILIES } from '../support/families.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
@@ -20,18 +21,15 @@ type Scopes = DashboardScope | readonly DashboardScope[] | null;
 /** A refund belongs to a card payment or to a payment: a token with a scope sees the refunds of its kind. */
 const REFUND_SCOPES = ['card_payments', 'payments'] as const;
 const RETURN_SCOPES = ['card_payments', 'payments', 'subscriptions'] as const;
-const SCOPES_WITH_UPDATES = [
-  'wallet',
-  'payouts',
-  'subaccounts',
-  'card_payments',
-  'payments',
-  'disputes',
-  'subscriptions',
-  'webhooks',
-] as const;
-/** The scope that each field of `Query` needs. Every field of the schema has its line here. */
+const SCOPES_WITH_UPDATES = DASHBOARD_SCOPES.filter((scope) => scope !== 'products');
+/** The scope that each field of `Query` needs. Every field of the schema has its line here, or is one of a family’s. */
 const QUERIES: Record<string, { scope: Scopes; query: string }> = {
+  ...Object.fromEntries(
+    FAMILIES.flatMap(({ one, id, list, scope }) => [
+      [one, { scope, query: `{ ${one}(${id}: $${id}) { status } }` }],
+      [list, { scope, query: `{ ${list} { totalCount nodes { status } } }` }],
+    ]),
+  ),
   viewer: { scope: null, query: '{ viewer { credential environment } }' },
   updatesCursor: { scope: null, query: '{ updatesCursor }' },
   node: { scope: 'products', query: '{ node(id: $product) { id } }' },
@@ -42,8 +40,6 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
     query: '{ _entities(representations: [{ __typename: "CardPayment", id: $cardPayment }]) { __typename } }',
   },
   wallet: { scope: 'wallet', query: '{ wallet { balanceCents } }' },
-  cardPayment: { scope: 'card_payments', query: '{ cardPayment(orderCode: $orderCode) { status } }' },
-  cardPayments: { scope: 'card_payments', query: '{ cardPayments { totalCount nodes { status } } }' },
   cardPaymentTotals: {
     scope: 'card_payments',
     query: '{ cardPaymentTotals(groupBy: [STATUS]) { count amountCents groups { status } } }',
@@ -57,17 +53,6 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
     query: '{ subaccountPayoutTotals { count amountCents } }',
   },
   pausedTokens: { scope: 'card_payments', query: '{ pausedTokens { tokenId } }' },
-  charge: { scope: 'payments', query: '{ charge(chargeId: $chargeId) { status } }' },
-  charges: { scope: 'payments', query: '{ charges { totalCount nodes { status } } }' },
-  dispute: { scope: 'disputes', query: '{ dispute(disputeId: $disputeId) { status } }' },
-  disputes: { scope: 'disputes', query: '{ disputes { totalCount nodes { status } } }' },
-  payment: { scope: 'payments', query: '{ payment(paymentId: $paymentId) { status } }' },
-  payments: { scope: 'payments', query: '{ payments { totalCount nodes { status } } }' },
-  subscription: {
-    scope: 'subscriptions',
-    query: '{ subscription(subscriptionId: $subscriptionId) { status } }',
-  },
-  subscriptions: { scope: 'subscriptions', query: '{ subscriptions { totalCount nodes { status } } }' },
   refund: { scope: REFUND_SCOPES, query: '{ refund(refundId: $refundId) { status } }' },
   returns: { scope: RETURN_SCOPES, query: '{ returns { totalCount nodes { cause } } }' },
   refunds: { scope: REFUND_SCOPES, query: '{ refunds { totalCount nodes { status } } }' },
@@ -90,49 +75,15 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
 
 /** Each field of `Subscription` with the scope that it needs; each sends a first update at once. */
 const SUBSCRIPTIONS: Record<string, { scope: Scopes; query: string }> = {
+  ...Object.fromEntries(
+    FAMILIES.flatMap(({ one, id, follow, all, scope }) => [
+      ...(follow ? [[follow, { scope, query: `{ ${follow}(${id}: $${id}) { ${one} { status } } }` }]] : []),
+      [all, { scope, query: `{ ${all}(after: $before) { ${one} { status } } }` }],
+    ]),
+  ),
   accountUpdates: {
     scope: SCOPES_WITH_UPDATES,
     query: '{ accountUpdates(after: $before) { cursor } }',
-  },
-  cardPaymentUpdates: {
-    scope: 'card_payments',
-    query: '{ cardPaymentUpdates(orderCode: $orderCode) { cardPayment { status } } }',
-  },
-  allCardPaymentUpdates: {
-    scope: 'card_payments',
-    query: '{ allCardPaymentUpdates(after: $before) { cardPayment { status } } }',
-  },
-  paymentUpdates: {
-    scope: 'payments',
-    query: '{ paymentUpdates(paymentId: $paymentId) { payment { status } } }',
-  },
-  allPaymentUpdates: {
-    scope: 'payments',
-    query: '{ allPaymentUpdates(after: $before) { payment { status } } }',
-  },
-  chargeUpdates: {
-    scope: 'payments',
-    query: '{ chargeUpdates(chargeId: $chargeId) { charge { status } } }',
-  },
-  allChargeUpdates: {
-    scope: 'payments',
-    query: '{ allChargeUpdates(after: $before) { charge { status } } }',
-  },
-  subscriptionUpdates: {
-    scope: 'subscriptions',
-    query: '{ subscriptionUpdates(subscriptionId: $subscriptionId) { subscription { status } } }',
-  },
-  allSubscriptionUpdates: {
-    scope: 'subscriptions',
-    query: '{ allSubscriptionUpdates(after: $before) { subscription { status } } }',
-  },
-  disputeUpdates: {
-    scope: 'disputes',
-    query: '{ disputeUpdates(disputeId: $disputeId) { dispute { status } } }',
-  },
-  allDisputeUpdates: {
-    scope: 'disputes',
-    query: '{ allDisputeUpdates(after: $before) { dispute { status } } }',
   },
   allRefundUpdates: {
     scope: REFUND_SCOPES,
@@ -211,17 +162,6 @@ const MUTATIONS: Record<string, string> = {
   simulatePayment: `(input: { id: "psa_${'0'.repeat(32)}" })`,
   startCheckout: `(input: { attemptId: "attempt-${randomUUID()}" })`,
 };
-const SCOPES: readonly DashboardScope[] = [
-  'wallet',
-  'payouts',
-  'subaccounts',
-  'card_payments',
-  'payments',
-  'subscriptions',
-  'disputes',
-  'products',
-  'webhooks',
-];
 
 let app: TestApp;
 let receiver: Receiver;
@@ -307,6 +247,8 @@ beforeAll(async () => {
     webhookId,
     reference,
   };
+  const merchant = { app, tenant, client: app.live, rest: app.rest() };
+  for (const { id, make } of FAMILIES) given[id] ??= await make(merchant);
 });
 afterAll(async () => {
   expect(app.faults).toEqual([]);
@@ -363,10 +305,10 @@ describe('a dashboard token', () => {
   test('A dashboard token is minted by an unrestricted key alone, whatever its scopes', async () => {
     const others = [
       app.client(await addKey(app, { permissions: ['subcontas.gerenciar', 'subcontas.sacar'] })),
-      await holder(...SCOPES),
+      await holder(...DASHBOARD_SCOPES),
     ];
     for (const client of others)
-      for (const scope of SCOPES)
+      for (const scope of DASHBOARD_SCOPES)
         expect(await mint({ scopes: [scope.toUpperCase()] }, client)).toMatchObject({
           __typename: 'PermissionError',
           code: 'PERMISSION_DENIED',
@@ -419,7 +361,7 @@ describe('a dashboard token', () => {
   });
 });
 
-describe.each(SCOPES)('the scope %s', (scope) => {
+describe.each(DASHBOARD_SCOPES)('the scope %s', (scope) => {
   test('A scope opens exactly its own queries', async () => {
     const client = await holder(scope);
     const opened = await Promise.all(
@@ -447,7 +389,7 @@ describe.each(SCOPES)('the scope %s', (scope) => {
 
 describe('all scopes together', () => {
   test.each(Object.entries(MUTATIONS))('A token with all scopes changes nothing: %s', async (field, args) => {
-    const { token } = await mint({ scopes: SCOPES.map((scope) => scope.toUpperCase()) });
+    const { token } = await mint({ scopes: DASHBOARD_SCOPES.map((scope) => scope.toUpperCase()) });
     const before = await everything();
     const { body } = await app
       .client(token)

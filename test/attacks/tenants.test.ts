@@ -17,6 +17,7 @@ import { advanceClock } from '../support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
 import { SCOPES } from '../support/dashboard-scopes.ts';
+import { FAMILIES, type Family } from '../support/families.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import {
   namedPlaces,
@@ -120,33 +121,41 @@ function byNaturalKey(node: string): Values[] {
   return key === undefined ? [] : [{ __typename: typename, [key]: id }];
 }
 
+/** The arguments of what every family has in common. */
+function placesOf({ one, id, list, follow, all }: Family): [string, Attack][] {
+  const [name, cursor] = [id, list] as [Kind, Kind];
+  const following: [string, Attack][] = [
+    [`Subscription.${follow}(${id})`, each(name, id)],
+    [
+      `Subscription.${follow}(after)`,
+      (other, own) =>
+        [...own[name], ...other[name]].flatMap((each) =>
+          other.updates.map((after) => ({ [id]: each, after })),
+        ),
+    ],
+  ];
+  return [
+    [`Query.${one}(${id})`, each(name, id)],
+    [`Query.${list}(after)`, each(cursor, 'after')],
+    [`Query.${list}(before)`, withOwn(cursor, 'before', () => ({ last: 2 }))],
+    [`Subscription.${all}(after)`, each('updates', 'after')],
+    ...(follow ? following : []),
+  ];
+}
+
 /** Each argument of the schema that names something of a tenant. */
 const PLACES: Record<string, Attack> = {
-  'Query.cardPayment(orderCode)': each('orderCode', 'orderCode'),
-  'Query.cardPayments(after)': each('cardPayments', 'after'),
-  'Query.cardPayments(before)': withOwn('cardPayments', 'before', () => ({ last: 2 })),
+  ...Object.fromEntries(FAMILIES.flatMap(placesOf)),
   'Query.cardPayments(filter.externalId)': (other) =>
     other.externalId.map((id) => ({ filter: { externalId: id } })),
   'Query.cardPayments(filter.reference)': (other) =>
     other.orderCode.map((id) => ({ filter: { reference: id } })),
-  'Query.charge(chargeId)': each('chargeId', 'chargeId'),
-  'Query.charges(after)': each('charges', 'after'),
-  'Query.charges(before)': withOwn('charges', 'before', () => ({ last: 2 })),
-  'Query.dispute(disputeId)': each('disputeId', 'disputeId'),
-  'Query.disputes(after)': each('disputes', 'after'),
-  'Query.disputes(before)': withOwn('disputes', 'before', () => ({ last: 2 })),
   'Query.node(id)': each('node', 'id'),
   'Query.nodes(ids)': (other, own) => [{ ids: [own.node[0], ...other.node] }],
   'Query._entities(representations)': (other, own) => [
     { representations: [own.node[0]!, ...other.node].map(byId) },
     { representations: other.node.flatMap(byNaturalKey) },
   ],
-  'Query.payment(paymentId)': each('paymentId', 'paymentId'),
-  'Query.payments(after)': each('payments', 'after'),
-  'Query.payments(before)': withOwn('payments', 'before', () => ({ last: 2 })),
-  'Query.subscription(subscriptionId)': each('subscriptionId', 'subscriptionId'),
-  'Query.subscriptions(after)': each('subscriptions', 'after'),
-  'Query.subscriptions(before)': withOwn('subscriptions', 'before', () => ({ last: 2 })),
   'PixSubscription.cycles(after)': withOwn('cycles', 'after', (own) => ({ id: own.subscriptionId[0] })),
   'PixSubscription.cycles(before)': withOwn('cycles', 'before', (own) => ({ id: own.subscriptionId[0] })),
   'Query.payout(code)': each('payoutCode', 'code'),
@@ -188,9 +197,6 @@ const PLACES: Record<string, Attack> = {
   'Query.storeProduct(storeProductId)': each('storeProductId', 'storeProductId'),
   'Query.storeProducts(after)': each('storeProducts', 'after'),
   'Query.storeProducts(before)': withOwn('storeProducts', 'before', () => ({ last: 2 })),
-  'Query.refund(refundId)': each('refundId', 'refundId'),
-  'Query.refunds(after)': each('refunds', 'after'),
-  'Query.refunds(before)': withOwn('refunds', 'before', () => ({ last: 2 })),
   'Query.returns(after)': each('returns', 'after'),
   'Query.returns(before)': withOwn('returns', 'before', () => ({ last: 2 })),
   'Query.returns(filter.externalId)': (other) =>
@@ -260,12 +266,8 @@ const PLACES: Record<string, Attack> = {
   'Mutation.transferToSubaccount(input.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, amountCents: 100 } })),
   'Subscription.accountUpdates(after)': each('updates', 'after'),
-  'Subscription.allCardPaymentUpdates(after)': each('updates', 'after'),
-  'Subscription.allChargeUpdates(after)': each('updates', 'after'),
   'Subscription.allCheckoutTokenUpdates(after)': each('updates', 'after'),
-  'Subscription.allPaymentUpdates(after)': each('updates', 'after'),
   'Subscription.allPayoutUpdates(after)': each('updates', 'after'),
-  'Subscription.allRefundUpdates(after)': each('updates', 'after'),
   'Subscription.allSubaccountPayoutUpdates(after)': each('updates', 'after'),
   'Subscription.allSubaccountPayoutUpdates(subaccountId)': withOwn('subaccountId', 'subaccountId', (own) => ({
     after: own.updates[0],
@@ -280,27 +282,6 @@ const PLACES: Record<string, Attack> = {
     webhookId: own.webhookId[0],
   })),
   'Subscription.webhookDeliveryUpdates(webhookId)': each('webhookId', 'webhookId'),
-  'Subscription.cardPaymentUpdates(after)': (other, own) =>
-    [...own.orderCode, ...other.orderCode].flatMap((orderCode) =>
-      other.updates.map((after) => ({ orderCode, after })),
-    ),
-  'Subscription.cardPaymentUpdates(orderCode)': each('orderCode', 'orderCode'),
-  'Subscription.chargeUpdates(after)': (other, own) =>
-    [...own.chargeId, ...other.chargeId].flatMap((chargeId) =>
-      other.updates.map((after) => ({ chargeId, after })),
-    ),
-  'Subscription.chargeUpdates(chargeId)': each('chargeId', 'chargeId'),
-  'Subscription.paymentUpdates(after)': (other, own) =>
-    [...own.paymentId, ...other.paymentId].flatMap((paymentId) =>
-      other.updates.map((after) => ({ paymentId, after })),
-    ),
-  'Subscription.paymentUpdates(paymentId)': each('paymentId', 'paymentId'),
-  'Subscription.allSubscriptionUpdates(after)': each('updates', 'after'),
-  'Subscription.subscriptionUpdates(after)': (other, own) =>
-    [...own.subscriptionId, ...other.subscriptionId].flatMap((subscriptionId) =>
-      other.updates.map((after) => ({ subscriptionId, after })),
-    ),
-  'Subscription.subscriptionUpdates(subscriptionId)': each('subscriptionId', 'subscriptionId'),
   'Subscription.payoutUpdates(after)': withOwn('updates', 'after', (own) => ({
     withdrawalId: own.withdrawalId[0],
   })),
@@ -313,11 +294,6 @@ const PLACES: Record<string, Attack> = {
   'Subscription.subaccountPayoutUpdates(reference)': withOwn('reference', 'reference', (own) => ({
     subaccountId: own.subaccountId[0],
   })),
-  'Subscription.allDisputeUpdates(after)': each('updates', 'after'),
-  'Subscription.disputeUpdates(after)': withOwn('updates', 'after', (own) => ({
-    disputeId: own.disputeId[0],
-  })),
-  'Subscription.disputeUpdates(disputeId)': each('disputeId', 'disputeId'),
   'Subscription.subaccountPayoutUpdates(subaccountId)': (other, own) =>
     other.subaccountId.flatMap((subaccountId) =>
       [...own.reference, ...other.reference].map((reference) => ({ subaccountId, reference })),
