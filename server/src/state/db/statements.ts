@@ -39,9 +39,9 @@ export async function measure<Result>(
 }
 
 const KIND = /^(?:[\s(]|\/\*.*?\*\/)*([a-z]+)/i;
-const TABLE = /\b(?:from|into|update)\s+(?:only\s+)?"?([a-z_]+)"?/i;
+const TABLE = /\b(?:from|into|update)\s+(?:only\s+)?"?(?!unnest\b)([a-z_]+)"?/i;
 
-/** The first word of a statement, and the first table that it names, if any. */
+/** The first word of a statement, and the first table that it names, if any. A list of values is no table. */
 function summaryOf(text: string): { kind: string; table: string | null } {
   const [, kind = 'other'] = KIND.exec(text) ?? [];
   const table = TABLE.exec(text)?.[1]?.toLowerCase() ?? null;
