@@ -9,7 +9,7 @@ const cursorsFor = createCursors(KEY);
 const live: Tenant = { accountId: 'acc_1', environment: 'live' };
 const cursors = cursorsFor(live, 'updates');
 
-const places = fc.oneof(fc.maxSafeInteger(), fc.nat(1000));
+const positions = fc.oneof(fc.maxSafeInteger(), fc.nat(1000));
 const tenants = fc.record<Tenant>({
   accountId: fc.string(),
   environment: fc.constantFrom('live', 'sandbox'),
@@ -17,25 +17,25 @@ const tenants = fc.record<Tenant>({
 const purposes = fc.constantFrom('updates', 'cardPayments', 'payouts');
 
 describe('a cursor', () => {
-  test('A cursor leads back to its place on every server with the same key', () => {
+  test('A cursor leads back to its position on every server with the same key', () => {
     fc.assert(
-      fc.property(tenants, purposes, places, (tenant, purpose, place) => {
-        const cursor = cursorsFor(tenant, purpose).encode(place);
+      fc.property(tenants, purposes, positions, (tenant, purpose, position) => {
+        const cursor = cursorsFor(tenant, purpose).encode(position);
         expect(cursor).toMatch(/^[\w-]{22}$/);
-        expect(createCursors(KEY)(tenant, purpose).decode(cursor)).toBe(place);
-        expect(cursorsFor(tenant, purpose).encode(place)).toBe(cursor);
+        expect(createCursors(KEY)(tenant, purpose).decode(cursor)).toBe(position);
+        expect(cursorsFor(tenant, purpose).encode(position)).toBe(cursor);
       }),
     );
   });
 
-  test('A cursor of a log holds its place and its mark, and one without a mark is that of the previous release', () => {
+  test('A cursor of a log holds its position and its mark, and one without a mark is that of the previous release', () => {
     const [versions, marks] = [fc.nat(2 ** 40 - 1), fc.nat(2 ** 24 - 1)];
     fc.assert(
-      fc.property(tenants, versions, marks, (tenant, place, mark) => {
+      fc.property(tenants, versions, marks, (tenant, position, mark) => {
         const own = cursorsFor(tenant, 'updates');
-        expect(own.decodeMarked(own.encode(place, mark))).toEqual({ place, mark });
-        expect(own.encode(place, 0)).toBe(own.encode(place));
-        expect(own.decodeMarked(cursorsFor(tenant, 'payouts').encode(place, mark))).toBeNull();
+        expect(own.decodeMarked(own.encode(position, mark))).toEqual({ position, mark });
+        expect(own.encode(position, 0)).toBe(own.encode(position));
+        expect(own.decodeMarked(cursorsFor(tenant, 'payouts').encode(position, mark))).toBeNull();
       }),
     );
   });
@@ -47,9 +47,9 @@ describe('a cursor', () => {
 
   test('A cursor of another tenant or another purpose is invalid', () => {
     fc.assert(
-      fc.property(tenants, tenants, purposes, purposes, places, (one, two, from, to, place) => {
+      fc.property(tenants, tenants, purposes, purposes, positions, (one, two, from, to, position) => {
         fc.pre(one.accountId !== two.accountId || one.environment !== two.environment || from !== to);
-        expect(cursorsFor(two, to).decode(cursorsFor(one, from).encode(place))).toBeNull();
+        expect(cursorsFor(two, to).decode(cursorsFor(one, from).encode(position))).toBeNull();
       }),
     );
   });
@@ -79,7 +79,7 @@ describe('a cursor', () => {
     ['another case', (cursor: string) => cursor.toLowerCase()],
     ['as many characters of no alphabet', () => 'é'.repeat(22)],
     ['a very long text', () => 'A'.repeat(1_000_000)],
-    ['what it was once: the place to be read', () => Buffer.from('v1:7').toString('base64url')],
+    ['what it was once: the position to be read', () => Buffer.from('v1:7').toString('base64url')],
   ])('A text in place of a cursor is invalid: %s', (_, made) => {
     expect(cursors.decode(made(cursors.encode(7)))).toBeNull();
     // The failed attempt leaves no state behind that the next could meet.
@@ -87,18 +87,20 @@ describe('a cursor', () => {
   });
 
   test('A cursor in the other alphabet of base64 is invalid', () => {
-    const place = Array.from({ length: 1000 }, (_, index) => index).find((each) =>
+    const position = Array.from({ length: 1000 }, (_, index) => index).find((each) =>
       /[-_]/.test(cursors.encode(each)),
     )!;
-    const other = Buffer.from(cursors.encode(place), 'base64url').toString('base64').slice(0, 22);
+    const other = Buffer.from(cursors.encode(position), 'base64url').toString('base64').slice(0, 22);
     expect(cursors.decode(other)).toBeNull();
-    expect(cursors.decode(cursors.encode(place))).toBe(place);
+    expect(cursors.decode(cursors.encode(position))).toBe(position);
   });
 
-  test('A cursor shows neither its place nor which of two cursors is the later one', () => {
+  test('A cursor shows neither its position nor which of two cursors is the later one', () => {
     fc.assert(
-      fc.property(fc.nat(2 ** 40), (place) => {
-        const [one, next] = [place, place + 1].map((each) => Buffer.from(cursors.encode(each), 'base64url'));
+      fc.property(fc.nat(2 ** 40), (position) => {
+        const [one, next] = [position, position + 1].map((each) =>
+          Buffer.from(cursors.encode(each), 'base64url'),
+        );
         const same = one!.filter((byte, index) => byte === next![index]).length;
         expect(same).toBeLessThan(8);
       }),

@@ -5,7 +5,7 @@ import type { ListedRange, ListRange } from '../../server/src/kernel/list-range.
  * Expects that a list shows these items, newest first, in pages of two from either end, and between the first and the
  * last. `list` reads a range of it.
  */
-export async function expectBothWays<Item extends { place: number }>(
+export async function expectBothWays<Item extends { position: number }>(
   list: (range: ListRange) => Promise<ListedRange<Item>>,
   idOf: (item: Item) => string,
   ids: readonly string[],
@@ -19,17 +19,17 @@ export async function expectBothWays<Item extends { place: number }>(
       more = page.more;
       if (end === 'first') {
         pages.push(idsOf(page));
-        bound = { after: page.items.at(-1)!.place };
+        bound = { after: page.items.at(-1)!.position };
       } else {
         pages.unshift(idsOf(page));
-        bound = { before: page.items[0]!.place };
+        bound = { before: page.items[0]!.position };
       }
     }
     expect(pages.flat()).toEqual(ids);
     expect(pages).toHaveLength(Math.ceil(ids.length / 2));
   }
   const { items } = await list({ end: 'first', limit: 100 });
-  const between = { after: items[0]!.place, before: items.at(-1)!.place };
+  const between = { after: items[0]!.position, before: items.at(-1)!.position };
   const inner = ids.slice(1, -1);
   expect(idsOf(await list({ end: 'first', limit: 1, ...between }))).toEqual(inner.slice(0, 1));
   expect(await list({ end: 'last', limit: 1, ...between })).toMatchObject({ more: inner.length > 1 });

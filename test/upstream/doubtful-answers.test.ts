@@ -122,7 +122,7 @@ describe('a request whose outcome is unknown', () => {
     expect(await facade.intents.unresolved(tenant, 9)).toEqual([]);
   });
 
-  test('Payouts in doubt of one instant have places of their own, so that each is on one page', async () => {
+  test('Payouts in doubt of one instant have positions of their own, so that each is on one page', async () => {
     const { script, facade, tenant } = await start();
     const remote = createRemotePayouts({ ...facade, readWallet });
     Object.assign(facade.requests, remote.requests);
@@ -147,8 +147,8 @@ describe('a request whose outcome is unknown', () => {
         const page = await port.list(tenant, { end, limit: 1, ...bound });
         seen.push(...page.items.map(({ payout }) => payout!.requestId!));
         more = page.more;
-        const { place } = page.items[0]!;
-        bound = end === 'first' ? { after: place } : { before: place };
+        const { position } = page.items[0]!;
+        bound = end === 'first' ? { after: position } : { before: position };
       }
       expect(new Set(seen).size, end).toBe(keys.length);
       expect(seen, end).toHaveLength(keys.length);

@@ -45,7 +45,11 @@ function service(count: number, { isFinal = () => true }: { isFinal?: (id: numbe
     add: (...ids: number[]) => items.push(...ids.map((id) => ({ id, final: true }))),
     async list(range: Partial<StableRange<Item>> = {}) {
       const { items, more } = await ranked.list(null, { end: 'first', limit: 10, ...range });
-      return { ids: items.map(({ item }) => item.id), places: items.map(({ place }) => place), more };
+      return {
+        ids: items.map(({ item }) => item.id),
+        positions: items.map(({ position }) => position),
+        more,
+      };
     },
   };
 }
@@ -69,7 +73,7 @@ describe('a list by rank', () => {
     // Its newest items are shown. The positions of older ones change at each call, so none is cached.
     const newest = await longest.list({ limit: 2 });
     expect(newest).toMatchObject({ ids: [1_100, 1_099], more: true });
-    await expect(longest.list({ limit: 2, after: newest.places.at(-1) })).rejects.toMatchObject({
+    await expect(longest.list({ limit: 2, after: newest.positions.at(-1) })).rejects.toMatchObject({
       fields: [{ path: 'after', message: expect.stringContaining('does not report where the list ends') }],
     });
     await expect(longest.ranked.count(null, {})).rejects.toThrow('cannot be counted');
@@ -93,7 +97,7 @@ describe('a list by rank', () => {
         for (let more = true; more; ) {
           const page = await list({ after, limit });
           ids.push(...page.ids);
-          after = page.places.at(-1);
+          after = page.positions.at(-1);
           more = page.more;
         }
         expect(ids.filter((id) => id <= 230)).toEqual(Array.from({ length: 230 }, (_, index) => 230 - index));
@@ -118,9 +122,13 @@ describe('a list by rank', () => {
     expect([items.length, more]).toEqual([100, false]);
   });
 
-  test('a list begins with the newest item, and its places count from the oldest', async () => {
+  test('a list begins with the newest item, and its positions count from the oldest', async () => {
     const { list, asked } = service(250);
-    expect(await list({ limit: 3 })).toEqual({ ids: [250, 249, 248], places: [250, 249, 248], more: true });
+    expect(await list({ limit: 3 })).toEqual({
+      ids: [250, 249, 248],
+      positions: [250, 249, 248],
+      more: true,
+    });
     expect(asked).toEqual([{ limit: 100, offset: 0 }]);
   });
 
@@ -129,9 +137,9 @@ describe('a list by rank', () => {
     const ids: number[] = [];
     let after: number | undefined;
     for (let page = 0; page < 30; page += 1) {
-      const { ids: found, places, more } = await list({ after });
+      const { ids: found, positions, more } = await list({ after });
       ids.push(...found);
-      after = places.at(-1);
+      after = positions.at(-1);
       add(1_000 + page);
       if (!more) break;
     }
@@ -203,7 +211,7 @@ describe('a list by rank', () => {
   test('a filtered list knows whether there are more of the wanted items', async () => {
     const { list } = service(350);
     const wants = ({ id }: Item) => id % 100 === 0;
-    expect(await list({ wants, limit: 2 })).toEqual({ ids: [300, 200], places: [300, 200], more: true });
+    expect(await list({ wants, limit: 2 })).toEqual({ ids: [300, 200], positions: [300, 200], more: true });
     expect(await list({ wants, limit: 3 })).toMatchObject({ ids: [300, 200, 100], more: false });
     expect(await list({ wants, end: 'last', limit: 2 })).toMatchObject({ ids: [200, 100], more: true });
   });
@@ -264,21 +272,21 @@ describe('a list by rank', () => {
   test('an item that cannot be read is left out, and its place stays', async () => {
     const { list, faults } = service(10);
     faults.unreadable.add(9);
-    expect(await list({ limit: 3 })).toEqual({ ids: [10, 8, 7], places: [10, 8, 7], more: true });
+    expect(await list({ limit: 3 })).toEqual({ ids: [10, 8, 7], positions: [10, 8, 7], more: true });
   });
 
   test('a list that turned out to be another is forgotten', async () => {
     const { list, items } = service(120);
     await list();
     items.splice(0, items.length, ...[500, 501, 502].map((id) => ({ id, final: true })));
-    expect(await list()).toMatchObject({ ids: [502, 501, 500], places: [3, 2, 1], more: false });
+    expect(await list()).toMatchObject({ ids: [502, 501, 500], positions: [3, 2, 1], more: false });
     expect(await list({ after: 3 })).toMatchObject({ ids: [501, 500] });
   });
 
   test('an empty list is empty', async () => {
     const { list, ranked } = service(0);
-    expect(await list()).toEqual({ ids: [], places: [], more: false });
-    expect(await list({ end: 'last' })).toEqual({ ids: [], places: [], more: false });
+    expect(await list()).toEqual({ ids: [], positions: [], more: false });
+    expect(await list({ end: 'last' })).toEqual({ ids: [], positions: [], more: false });
     expect(await ranked.count(null, { wants: () => true })).toBe(0);
   });
 

@@ -5,14 +5,14 @@ import { type Tenant, tenantKey } from './tenant.ts';
 /** Encodes and decodes cursors: opaque texts of a position in a list or a log, which both count in whole numbers. */
 export interface Cursors {
   /**
-   * Encodes a place. `mark`: the 24 bits that identify the event at a place in a log; with a mark the place
+   * Encodes a position. `mark`: the 24 bits that identify the event at a position in a log; with a mark the position
    * has 40 bits.
    */
-  encode(place: number, mark?: number): string;
-  /** Decodes a place. Null unless this server gave the cursor to this tenant for this purpose. */
+  encode(position: number, mark?: number): string;
+  /** Decodes a position. Null unless this server gave the cursor to this tenant for this purpose. */
   decode(cursor: string): number | null;
-  /** Decodes a place in a log with its mark, which is 0 in a cursor of a release that wrote none. */
-  decodeMarked(cursor: string): { place: number; mark: number } | null;
+  /** Decodes a position in a log with its mark, which is 0 in a cursor of a release that wrote none. */
+  decodeMarked(cursor: string): { position: number; mark: number } | null;
 }
 
 /** The cursors of one tenant and one purpose: the account's `updates`, or a list by its name. */
@@ -31,8 +31,8 @@ export function newCursorKey(): Uint8Array {
 }
 
 /**
- * Creates cursors, each one block of AES: a check of the tenant and the purpose, then the place. Clients must
- * not read the place: it counts what has happened to a merchant, or to all of them. A block in which any bit
+ * Creates cursors, each one block of AES: a check of the tenant and the purpose, then the position. Clients must
+ * not read the position: it counts what has happened to a merchant, or to all of them. A block in which any bit
  * is changed, or that was made for another tenant or purpose, decrypts to another check.
  */
 export function createCursors(key: Uint8Array): CursorsFor {
@@ -64,10 +64,10 @@ export function createCursors(key: Uint8Array): CursorsFor {
     }
 
     return {
-      encode(place, mark = 0) {
+      encode(position, mark = 0) {
         const block = Buffer.alloc(BLOCK_BYTES);
         check.copy(block);
-        block.writeBigInt64BE(BigInt(place), CHECK_BYTES);
+        block.writeBigInt64BE(BigInt(position), CHECK_BYTES);
         // The mark takes the upper bytes: without one, a cursor is the same as that of a release before marks.
         if (mark !== 0) block.writeUIntBE(mark, CHECK_BYTES, MARK_BYTES);
         return cipher.update(block).toString('base64url');
@@ -80,7 +80,7 @@ export function createCursors(key: Uint8Array): CursorsFor {
         const bytes = decrypt(cursor);
         return (
           bytes && {
-            place: bytes.readUIntBE(MARK_BYTES, bytes.length - MARK_BYTES),
+            position: bytes.readUIntBE(MARK_BYTES, bytes.length - MARK_BYTES),
             mark: bytes.readUIntBE(0, MARK_BYTES),
           }
         );

@@ -41,7 +41,7 @@ export interface FamilyReads<R, Filter> {
    * @throws UnavailableError (NOT_OFFERED)
    */
   findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; resource: R } | null>;
-  list(tenant: Tenant, range: ListRange & Filter): Promise<ListedRange<{ place: number; resource: R }>>;
+  list(tenant: Tenant, range: ListRange & Filter): Promise<ListedRange<{ position: number; resource: R }>>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: R[]; total: number }>;
   count(tenant: Tenant, filter: Filter): Promise<number>;

@@ -38,11 +38,11 @@ export function createFamilyLists<R, Filter extends object>(
 ): FamilyLists<R, Filter> {
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listMirroredRange>>>();
 
-  async function read(tenant: Tenant, range: MirrorRange): Promise<{ place: number; resource: R }[]> {
+  async function read(tenant: Tenant, range: MirrorRange): Promise<{ position: number; resource: R }[]> {
     const rows = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(range)}`, () =>
       listMirroredRange(sql, tenant, resource, { ...range, allOf }),
     );
-    return rows.map(({ place, observed }) => ({ place, resource: fromJson(observed.snapshot) }));
+    return rows.map(({ position, observed }) => ({ position, resource: fromJson(observed.snapshot) }));
   }
 
   return {

@@ -74,7 +74,7 @@ export async function listMirroredRange(
      */
     allOf: { parent: readonly string[]; status: readonly string[] } | null;
   },
-): Promise<{ place: number; observed: MirroredRow }[]> {
+): Promise<{ position: number; observed: MirroredRow }[]> {
   const conditions = conditionsOf(tenant, resource, details);
   const instant = instantOf(details);
   const oneOf = () => {
@@ -116,7 +116,7 @@ export async function listMirroredRange(
       after,
       before,
     });
-  const items = rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
+  const items = rows.map((row) => ({ position: row.number, observed: toMirrored(row) }));
   return end === 'first' ? items : items.reverse();
 }
 
@@ -125,7 +125,7 @@ export async function newestMirrored(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
-): Promise<{ place: number; observed: MirroredRow } | null> {
+): Promise<{ position: number; observed: MirroredRow } | null> {
   const newest = { end: 'first', limit: 1, period: {}, allOf: null } as const;
   return (await listMirroredRange(sql, tenant, resource, newest))[0] ?? null;
 }
@@ -218,13 +218,13 @@ function boundsByState(
   instant: string,
   { after, before }: Pick<MirrorRange, 'after' | 'before'>,
 ): RawBuilder<boolean>[] {
-  const bound = (side: '<' | '>', place: number | undefined) =>
-    place === undefined
+  const bound = (side: '<' | '>', position: number | undefined) =>
+    position === undefined
       ? []
       : [
           raw<boolean>`(${stateOf(instant)}, number) ${raw.raw(side)} ((
             select ${stateOf(instant)} from observed where account_id = ${accountId} and environment = ${environment}
-              and resource = ${resource} and number = ${place}), ${place}::bigint)`,
+              and resource = ${resource} and number = ${position}), ${position}::bigint)`,
         ];
   return [...bound('<', after), ...bound('>', before)];
 }

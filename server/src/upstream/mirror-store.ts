@@ -124,19 +124,19 @@ export async function selectReferences(
     .execute();
 }
 
-/** Selects the ids that were mirrored when `place` was the newest place. */
+/** Selects the ids that were mirrored when `position` was the newest position. */
 export async function selectKnownUpTo(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
-  { ids, place }: { ids: readonly string[]; place: number },
+  { ids, position }: { ids: readonly string[]; position: number },
 ): Promise<Set<string>> {
   const known = ids.filter(isStorable);
   if (known.length === 0) return new Set();
   const rows = await observedOf(sql, tenant, resource)
     .select('id')
     .where('id', 'in', known)
-    .where('number', '<=', place)
+    .where('number', '<=', position)
     .execute();
   return new Set(rows.map(({ id }) => id));
 }
@@ -167,7 +167,7 @@ export async function selectInDoubt(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
-): Promise<{ place: number; observed: MirroredRow }[]> {
+): Promise<{ position: number; observed: MirroredRow }[]> {
   const rows = await observedOf(sql, tenant, resource)
     .selectAll('observed')
     .where('final', '=', false)
@@ -175,25 +175,25 @@ export async function selectInDoubt(
     .orderBy('number', 'desc')
     .limit(1_000)
     .execute();
-  return rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
+  return rows.map((row) => ({ position: row.number, observed: toMirrored(row) }));
 }
 
 /**
- * Selects the resources whose whole input has this hash and that were first seen after a place, oldest first.
+ * Selects the resources whose whole input has this hash and that were first seen after a position, oldest first.
  */
 export async function selectMadeOf(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
   { inputHash, after }: { inputHash: string; after: number },
-): Promise<{ place: number; observed: MirroredRow }[]> {
+): Promise<{ position: number; observed: MirroredRow }[]> {
   const rows = await observedOf(sql, tenant, resource)
     .selectAll('observed')
     .where('number', '>', after)
     .where(raw<string>`snapshot->>'inputHash'`, '=', inputHash)
     .orderBy('number')
     .execute();
-  return rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
+  return rows.map((row) => ({ position: row.number, observed: toMirrored(row) }));
 }
 
 /**

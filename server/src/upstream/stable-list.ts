@@ -22,7 +22,7 @@ export interface StableFilter<Item> {
 }
 
 /**
- * A range of a list between the places `after` and `before`, both excluded: the first `limit` items or the
+ * A range of a list between the positions `after` and `before`, both excluded: the first `limit` items or the
  * last.
  */
 export interface StableRange<Item> extends StableFilter<Item> {
@@ -33,9 +33,9 @@ export interface StableRange<Item> extends StableFilter<Item> {
 }
 
 /**
- * A list that the service pages by `limit` and `offset` (the document's 2.1.6), read by stable places: an
- * item's place is its rank counted from the oldest, which a newer item does not change. A deletion lowers the
- * places of newer items, so a page after such a place may skip an item.
+ * A list that the service pages by `limit` and `offset` (the document's 2.1.6), read by stable positions: an
+ * item's position is its rank counted from the oldest, which a newer item does not change. A deletion lowers the
+ * positions of newer items, so a page after such a position may skip an item.
  */
 export interface StableOffsetList<Where, Item> {
   /**
@@ -47,7 +47,7 @@ export interface StableOffsetList<Where, Item> {
   list(
     where: Where,
     range: StableRange<Item>,
-  ): Promise<{ items: { place: number; item: Item }[]; more: boolean }>;
+  ): Promise<{ items: { position: number; item: Item }[]; more: boolean }>;
   /**
    * Finds the newest `limit` items that pass, reading `pages` pages at most. `complete`: the whole list was
    * scanned, or `limit` items were found. If not `readable`, an item cannot be read, or is missing from its
@@ -211,14 +211,14 @@ export function createStableOffsetList<Where, Item extends object | number>({
   return {
     async list(where, { end, limit, after, before, wants, isBeyond }) {
       const scan = openScan(where);
-      // Only the newest page shows new items, and a caller with a place wants older ones, so its pages may be
-      // cached. Without a reported total, or for an unknown place, the newest page is still read first.
+      // Only the newest page shows new items, and a caller with a position wants older ones, so its pages may be
+      // cached. Without a reported total, or for an unknown position, the newest page is still read first.
       if (after === undefined || !scan.known()?.isReported || after > scan.total() + 1) await scan.newest();
       if (scan.known()?.isTotalKnown === false) assertNeedsNoEnd({ end, after, before });
       const highest = after === undefined ? scan.total() : Math.min(after - 1, scan.total());
       const lowest = before === undefined ? 1 : before + 1;
       const step = end === 'first' ? -1 : 1;
-      const found: { place: number; item: Item }[] = [];
+      const found: { position: number; item: Item }[] = [];
       let more = false;
       for (let rank = end === 'first' ? highest : lowest; rank >= lowest && rank <= highest; rank += step) {
         more = found.length === limit && !wants;
@@ -234,7 +234,7 @@ export function createStableOffsetList<Where, Item extends object | number>({
         if (wants && !wants(item)) continue;
         more = found.length === limit;
         if (more) break;
-        found.push({ place: rank, item });
+        found.push({ position: rank, item });
       }
       return { items: end === 'first' ? found : found.reverse(), more };
     },
@@ -278,7 +278,7 @@ const END_UNKNOWN = 'the payments service does not report where the list ends';
 const REFUSED = { retryable: false, moneyMayHaveMoved: false };
 
 /**
- * Asserts that a range of a list whose end is not known begins at its newest item: places are counted from
+ * Asserts that a range of a list whose end is not known begins at its newest item: positions are counted from
  * the end.
  */
 function assertNeedsNoEnd({

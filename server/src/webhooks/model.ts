@@ -155,11 +155,11 @@ export interface WebhookService {
   ): Promise<{ version: number; resource: WebhookDelivery } | null>;
   /** Reads the last 50 attempts of each delivery, oldest first. */
   attemptsOf(tenant: Tenant, webhookIds: readonly string[]): Promise<WebhookAttempt[][]>;
-  /** Lists deliveries, newest first, each with its place in the list. */
+  /** Lists deliveries, newest first, each with its position in the list. */
   list(
     tenant: Tenant,
     range: Filter & ListRange,
-  ): Promise<ListedRange<{ place: number; delivery: WebhookDelivery }>>;
+  ): Promise<ListedRange<{ position: number; delivery: WebhookDelivery }>>;
   count(tenant: Tenant, filter: Filter): Promise<number>;
 }
 

@@ -238,11 +238,11 @@ export async function listDeliveries(
   sql: Sql,
   tenant: Tenant,
   { status, ...range }: ListRange & { status?: readonly WebhookDeliveryStatus[] | undefined },
-): Promise<{ place: number; delivery: WebhookDelivery }[]> {
+): Promise<{ position: number; delivery: WebhookDelivery }[]> {
   const shown = [...Object.values(deliveryTable.columns), 'number'];
   const list = { table: 'webhook_delivery', columns: shown, oneOf: { status } };
   const rows = await selectRange<{ number: number }>(sql, tenant, list, range);
-  return rows.map((row) => ({ place: row.number, delivery: deliveryTable.fromRow(row) }));
+  return rows.map((row) => ({ position: row.number, delivery: deliveryTable.fromRow(row) }));
 }
 
 export function countDeliveries(

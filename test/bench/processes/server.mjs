@@ -72,7 +72,7 @@ function notable(line) {
 /** Replaces the two measured ports by ones that answer from memory. */
 function answerFromMemory() {
   const services = app.servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined });
-  const items = PAYOUTS.map((payout, index) => ({ place: 50 - index, payout }));
+  const items = PAYOUTS.map((payout, index) => ({ position: 50 - index, payout }));
   services.wallet.read = async () => WALLET;
   services.payouts.list = async () => ({ items, more: true });
 }

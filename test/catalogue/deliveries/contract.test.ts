@@ -328,12 +328,12 @@ describeOnDatabase('deliveries', (open) => {
       items.map(({ delivery }) => delivery.deliveryId);
     const newest = await deliveries.list(tenant, { end: 'first', limit: 2 });
     expect([ids(newest), newest.more]).toEqual([made.slice(0, 2), true]);
-    const after = newest.items[1]!.place;
+    const after = newest.items[1]!.position;
     const next = await deliveries.list(tenant, { end: 'first', limit: 3, after });
     expect([ids(next), next.more]).toEqual([made.slice(2), false]);
     const last = await deliveries.list(tenant, { end: 'last', limit: 2 });
     expect([ids(last), last.more]).toEqual([made.slice(3), true]);
-    const before = last.items[0]!.place;
+    const before = last.items[0]!.position;
     const previous = await deliveries.list(tenant, { end: 'last', limit: 9, before });
     expect([ids(previous), previous.more]).toEqual([made.slice(0, 3), false]);
     const { productId } = two;

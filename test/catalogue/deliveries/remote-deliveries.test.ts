@@ -86,7 +86,7 @@ describe('deliveries of another service', () => {
     const all = items.map(({ deliveryId }) => deliveryId);
     const first = await deliveries.list(tenant, { end: 'first', limit: 2 });
     expect([ids(first), first.more]).toEqual([all.slice(0, 2), true]);
-    const next = await deliveries.list(tenant, { end: 'first', limit: 2, after: first.items[1]!.place });
+    const next = await deliveries.list(tenant, { end: 'first', limit: 2, after: first.items[1]!.position });
     expect(ids(next)).toEqual(all.slice(2, 4));
     const last = await deliveries.list(tenant, { end: 'last', limit: 2 });
     expect([ids(last), last.more]).toEqual([all.slice(-2), true]);
@@ -231,9 +231,9 @@ describe('the store of another service', () => {
     ];
     expect(listed.map(({ product }) => product)).toEqual([first, second]);
     expect(await store.findMany(tenant, ['42', 'x'])).toEqual([second, null]);
-    const next = await store.list(tenant, { end: 'first', limit: 1, after: listed[0]!.place });
+    const next = await store.list(tenant, { end: 'first', limit: 1, after: listed[0]!.position });
     expect(next).toMatchObject({ items: [{ product: second }], more: true });
-    expect(await store.list(tenant, { end: 'last', limit: 1, before: listed[1]!.place })).toMatchObject({
+    expect(await store.list(tenant, { end: 'last', limit: 1, before: listed[1]!.position })).toMatchObject({
       items: [{ product: first }],
       more: false,
     });

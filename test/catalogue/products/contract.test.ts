@@ -22,7 +22,11 @@ describeOnDatabase('products', (open) => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) ids.unshift((await products.create(tenant, MUG)).id);
     const first = await products.list(tenant, { end: 'first', limit: 2 });
-    const second = await products.list(tenant, { end: 'first', limit: 3, after: first.items.at(-1)!.place });
+    const second = await products.list(tenant, {
+      end: 'first',
+      limit: 3,
+      after: first.items.at(-1)!.position,
+    });
     expect([...first.items, ...second.items].map(({ product }) => product.id)).toEqual(ids);
   });
 

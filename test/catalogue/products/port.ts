@@ -73,8 +73,16 @@ export function describePort(startMerchant: StartPortFixture): void {
     const first = await products.list(tenant, { end: 'first', limit: 2 });
     await products.create(tenant, MUG);
     await products.delete(tenant, ids[1]!);
-    const second = await products.list(tenant, { end: 'first', limit: 2, after: first.items.at(-1)!.place });
-    const third = await products.list(tenant, { end: 'first', limit: 2, after: second.items.at(-1)!.place });
+    const second = await products.list(tenant, {
+      end: 'first',
+      limit: 2,
+      after: first.items.at(-1)!.position,
+    });
+    const third = await products.list(tenant, {
+      end: 'first',
+      limit: 2,
+      after: second.items.at(-1)!.position,
+    });
     const pages = [first, second, third].map(({ items }) => items.map(({ product }) => product.id));
     expect(pages).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
     expect([first, second, third].map(({ more }) => more)).toEqual([true, true, false]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Product, placeProducts } from '../../../server/src/catalogue/products/model.ts';
+import { type Product, positionProducts } from '../../../server/src/catalogue/products/model.ts';
 import { createRemoteProducts } from '../../../server/src/catalogue/products/remote/service.ts';
 import { RateLimitError } from '../../../server/src/kernel/errors.ts';
 import { objectId } from '../../../server/src/kernel/ids.ts';
@@ -89,7 +89,7 @@ describe('a product at the service', () => {
     });
     script.on('GET', PATH, () => ok({ itens: [record, 'nothing', null], total: 3 }));
     expect((await products.list(tenant, { end: 'first', limit: 10 })).items).toEqual([
-      { place: 1, product: { id: _id, name: null, description: null, priceCents: 100, createdAt: null } },
+      { position: 1, product: { id: _id, name: null, description: null, priceCents: 100, createdAt: null } },
     ]);
   });
 
@@ -209,7 +209,7 @@ describe('the catalogue', () => {
         1,
       );
     add();
-    const rest = await products.list(tenant, { end: 'first', limit: 3, after: first.items[2]!.place });
+    const rest = await products.list(tenant, { end: 'first', limit: 3, after: first.items[2]!.position });
     expect(rest.items.map(({ product }) => product.id)).toEqual([ids[3], ids[5]]);
     expect(rest.more).toBe(false);
   });
@@ -225,9 +225,9 @@ describe('the catalogue', () => {
     fc.assert(
       fc.property(fc.uniqueArray(product, { selector: ({ id }) => id }), (all) => {
         const listed = all.map((each): Product => ({ ...BREAD, description: null, ...each }));
-        const places = placeProducts(listed).map(({ place }) => place);
-        expect(places).toEqual([...new Set(places)].sort((left, right) => right - left));
-        for (const place of places) expect(Number.isSafeInteger(place) && place >= 0).toBe(true);
+        const positions = positionProducts(listed).map(({ position }) => position);
+        expect(positions).toEqual([...new Set(positions)].sort((left, right) => right - left));
+        for (const position of positions) expect(Number.isSafeInteger(position) && position >= 0).toBe(true);
       }),
     );
   });

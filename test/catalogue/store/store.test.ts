@@ -48,11 +48,11 @@ describeOnDatabase('the products of the store', (open) => {
       items.map(({ product: { storeProductId } }) => storeProductId).join('');
     const first = await store.list(tenant, { end: 'first', limit: 2 });
     expect([ids(first), first.more]).toEqual(['ed', true]);
-    const next = await store.list(tenant, { end: 'first', limit: 3, after: first.items[1]!.place });
+    const next = await store.list(tenant, { end: 'first', limit: 3, after: first.items[1]!.position });
     expect([ids(next), next.more]).toEqual(['cba', false]);
     const last = await store.list(tenant, { end: 'last', limit: 2 });
     expect([ids(last), last.more]).toEqual(['ba', true]);
-    const before = await store.list(tenant, { end: 'last', limit: 9, before: last.items[0]!.place });
+    const before = await store.list(tenant, { end: 'last', limit: 9, before: last.items[0]!.position });
     expect([ids(before), before.more]).toEqual(['edc', false]);
   });
 });

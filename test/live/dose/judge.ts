@@ -64,7 +64,7 @@ export async function judge(
   /** The events that a follower follows. */
   const followed = remember(
     (spec: FollowerSpec) => {
-      const start = cursors[spec.tenant]!.decodeMarked(spec.after)!.place;
+      const start = cursors[spec.tenant]!.decodeMarked(spec.after)!.position;
       const { resources } = TOPICS[spec.topic];
       return logs[spec.tenant]!.filter(
         ({ version, resource }) => version > start && resources.includes(resource),
@@ -77,9 +77,9 @@ export async function judge(
     const read = remember(
       ([tenant, place]: readonly [number, number]) => {
         const [cursor = '', id = ''] = updates[place]!.split(' ');
-        const position = cursors[tenant]!.decodeMarked(cursor);
-        const event = position && logs[tenant]![position.place - 1];
-        return { version: event?.mark === position?.mark ? (position?.place ?? null) : null, id };
+        const decoded = cursors[tenant]!.decodeMarked(cursor);
+        const event = decoded && logs[tenant]![decoded.position - 1];
+        return { version: event?.mark === decoded?.mark ? (decoded?.position ?? null) : null, id };
       },
       ([tenant, place]) => `${tenant} ${place}`,
     );

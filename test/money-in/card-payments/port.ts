@@ -152,13 +152,17 @@ export function describePort(start: StartPortFixture): void {
       const second = await cardPayments.list(tenant, {
         end: 'first',
         limit: 3,
-        after: first.items.at(-1)!.place,
+        after: first.items.at(-1)!.position,
       });
       expect([...first.items, ...second.items].map(({ resource: payment }) => payment.orderCode)).toEqual(
         codes,
       );
       expect([first.more, second.more]).toEqual([true, false]);
-      const last = await cardPayments.list(tenant, { end: 'last', limit: 2, before: first.items[1]!.place });
+      const last = await cardPayments.list(tenant, {
+        end: 'last',
+        limit: 2,
+        before: first.items[1]!.position,
+      });
       expect(last.items.map(({ resource: payment }) => payment.orderCode).at(-1)).toBe(codes[0]);
       expect([last.items.length, last.more]).toEqual([2, false]);
     });
@@ -224,7 +228,7 @@ export function describePort(start: StartPortFixture): void {
       await pay(merchant, paid, approved());
       await later(merchant, paid);
       const all = await cardPayments.list(tenant, { end: 'first', limit: 10 });
-      const [ofPending, ofPaid] = all.items.map(({ place }) => place);
+      const [ofPending, ofPaid] = all.items.map(({ position }) => position);
       const isPaid = { paidAfter: plusMs(merchant.clock.now(), -24 * 3_600_000), limit: 10 };
       const backwards = { end: 'last', ...isPaid } as const;
       const behind = await cardPayments.list(tenant, { end: 'first', ...isPaid, after: ofPaid });

@@ -174,7 +174,7 @@ export function describePort(start: StartPortFixture): void {
     expect(await page({ end: 'first', limit: 2 })).toEqual([[fourth, third], true]);
     expect(await page({ end: 'last', limit: 2 })).toEqual([[second, first], true]);
     const { items } = await charges.list(tenant, { end: 'first', limit: 2 });
-    const after = items.at(-1)!.place;
+    const after = items.at(-1)!.position;
     expect(await page({ end: 'first', limit: 1, after })).toEqual([[second], true]);
     expect(await page({ end: 'last', limit: 9, before: after })).toEqual([[fourth], false]);
     const { items: window, total } = await charges.listPage(tenant, { limit: 2, offset: 1 });

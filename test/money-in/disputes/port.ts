@@ -108,16 +108,16 @@ export function describePort(start: StartPortFixture): void {
       const { items, more } = await disputes.list(tenant, { end: 'first', limit: 3, ...range });
       return {
         ids: items.map(({ resource: { disputeId } }) => disputeId),
-        places: items.map(({ place }) => place),
+        positions: items.map(({ position }) => position),
         more,
       };
     };
     const first = await page({});
     expect(first).toMatchObject({ ids: ids.slice(0, 3), more: true });
-    const second = await page({ after: first.places[2] });
+    const second = await page({ after: first.positions[2] });
     expect(second).toMatchObject({ ids: ids.slice(3, 6), more: true });
-    expect(await page({ after: second.places[2] })).toMatchObject({ ids: ids.slice(6), more: false });
-    expect(await page({ end: 'last', before: second.places[0] })).toMatchObject({
+    expect(await page({ after: second.positions[2] })).toMatchObject({ ids: ids.slice(6), more: false });
+    expect(await page({ end: 'last', before: second.positions[0] })).toMatchObject({
       ids: ids.slice(0, 3),
       more: false,
     });

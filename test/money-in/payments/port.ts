@@ -177,14 +177,14 @@ export function describePort(start: StartPortFixture): void {
       for (let count = 0; count < 5; count += 1) ids.unshift(await known(merchant));
       const first = await page(merchant, { end: 'first', limit: 2 });
       ids.unshift(await known(merchant));
-      const second = await page(merchant, { end: 'first', limit: 3, after: first.places.at(-1)! });
+      const second = await page(merchant, { end: 'first', limit: 3, after: first.positions.at(-1)! });
       expect([...first.ids, ...second.ids]).toEqual(ids.slice(1));
       expect([first.more, second.more]).toEqual([true, false]);
       const last = await page(merchant, { end: 'last', limit: 2 });
       expect([last.ids, last.more]).toEqual([ids.slice(-2), true]);
-      const newer = await page(merchant, { end: 'last', limit: 3, before: last.places[0]! });
+      const newer = await page(merchant, { end: 'last', limit: 3, before: last.positions[0]! });
       expect([newer.ids, newer.more]).toEqual([ids.slice(1, 4), true]);
-      const between = { after: first.places[0]!, before: last.places[0]! };
+      const between = { after: first.positions[0]!, before: last.positions[0]! };
       expect((await page(merchant, { end: 'first', limit: 9, ...between })).ids).toEqual(ids.slice(2, 4));
 
       const window = async (limit: number, offset: number) => {
@@ -236,10 +236,10 @@ export function describePort(start: StartPortFixture): void {
       expect(await listed({ amountCents: 1, ...period })).toEqual([]);
       expect(await listed({ externalId: 'none' })).toEqual([]);
       expect(await listed({ customer: { email: 'ana@example.com' } })).toEqual([]);
-      const { places } = await page(merchant, { end: 'first', limit: 10 });
-      const beyond = { createdBefore: begunAt[0]!, after: places[1]! };
+      const { positions } = await page(merchant, { end: 'first', limit: 10 });
+      const beyond = { createdBefore: begunAt[0]!, after: positions[1]! };
       expect((await page(merchant, { end: 'first', limit: 10, ...beyond })).ids).toEqual([second, first]);
-      const newer = { createdAfter: begunAt[2]!, before: places[2]!, end: 'last' } as const;
+      const newer = { createdAfter: begunAt[2]!, before: positions[2]!, end: 'last' } as const;
       expect((await page(merchant, { limit: 1, ...newer })).ids).toEqual([third]);
     });
   });
@@ -278,7 +278,7 @@ async function page({ payments, tenant }: PortFixture, range: ListRange & Paymen
   const { items, more } = await payments.list(tenant, range);
   return {
     ids: items.map(({ resource }) => resource.paymentId),
-    places: items.map(({ place }) => place),
+    positions: items.map(({ position }) => position),
     more,
   };
 }

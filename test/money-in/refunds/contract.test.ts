@@ -286,7 +286,7 @@ describeOnDatabase('refunds', (open) => {
     };
     const first = await page({ limit: 3 });
     expect([first.ids, first.more]).toEqual([ids.slice(0, 3), true]);
-    const after = first.items.at(-1)!.place;
+    const after = first.items.at(-1)!.position;
     expect(await page({ limit: 3, after })).toMatchObject({ ids: ids.slice(3), more: false });
     expect(await page({ end: 'last', limit: 2, before: after })).toMatchObject({
       ids: ids.slice(0, 2),

@@ -567,14 +567,17 @@ export function describePort(startMerchant: StartPortFixture): void {
         };
       };
       const { items } = await payouts.list(tenant, { end: 'first', limit: 10 });
-      const place = (n: number) => items[3 - n]!.place;
+      const position = (n: number) => items[3 - n]!.position;
       expect(await list()).toEqual({ found: [3, 2, 1, 0], more: false });
       expect(await list({ limit: 2 })).toEqual({ found: [3, 2], more: true });
-      expect(await list({ limit: 2, after: place(2) })).toEqual({ found: [1, 0], more: false });
+      expect(await list({ limit: 2, after: position(2) })).toEqual({ found: [1, 0], more: false });
       expect(await list({ end: 'last', limit: 2 })).toEqual({ found: [1, 0], more: true });
-      expect(await list({ end: 'last', limit: 2, before: place(1) })).toEqual({ found: [3, 2], more: false });
-      expect(await list({ end: 'last', limit: 1, before: place(0) })).toEqual({ found: [1], more: true });
-      expect(await list({ after: place(3), before: place(0) })).toEqual({ found: [2, 1], more: false });
+      expect(await list({ end: 'last', limit: 2, before: position(1) })).toEqual({
+        found: [3, 2],
+        more: false,
+      });
+      expect(await list({ end: 'last', limit: 1, before: position(0) })).toEqual({ found: [1], more: true });
+      expect(await list({ after: position(3), before: position(0) })).toEqual({ found: [2, 1], more: false });
       expect(await list({ method: ['usd', 'pix_turbo'] })).toEqual({ found: [3, 1], more: false });
       expect(await list({ status: ['denied'] })).toEqual({ found: [], more: false });
       expect(await list({ status: [] })).toEqual({ found: [], more: false });

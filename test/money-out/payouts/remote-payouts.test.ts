@@ -829,7 +829,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
         for (let after: number | undefined, more = true; more; ) {
           const listed = await service.list(tenant, { end: 'first', limit, after });
           seen.push(...listed.items.map(({ payout }) => payout.amountCents));
-          after = listed.items.at(-1)!.place;
+          after = listed.items.at(-1)!.position;
           more = listed.more;
         }
         expect(seen).toEqual(amounts);
@@ -837,7 +837,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
         for (let before: number | undefined, more = true; more; ) {
           const listed = await service.list(tenant, { end: 'last', limit, before });
           back.unshift(...listed.items.map(({ payout }) => payout.amountCents));
-          before = listed.items[0]!.place;
+          before = listed.items[0]!.position;
           more = listed.more;
         }
         // The pages go back from the oldest: each is before the page that was read last.
@@ -1132,8 +1132,11 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(await amounts({ end: 'last', limit: 1 })).toEqual({ found: [10_000], more: true });
       const [newer, older] = (await service.list(tenant, { ...page, externalId })).items;
       expect(older!.payout).toMatchObject({ withdrawalId: first!.withdrawalId, status: 'completed' });
-      expect(await amounts({ after: newer!.place })).toEqual({ found: [10_000], more: false });
-      expect(await amounts({ end: 'last', before: older!.place })).toEqual({ found: [20_000], more: false });
+      expect(await amounts({ after: newer!.position })).toEqual({ found: [10_000], more: false });
+      expect(await amounts({ end: 'last', before: older!.position })).toEqual({
+        found: [20_000],
+        more: false,
+      });
       expect(await amounts({ method: ['usd'] })).toEqual({ found: [], more: false });
       expect(await amounts({ method: ['pix'], status: ['completed'] })).toMatchObject({
         found: [20_000, 10_000],
@@ -1212,20 +1215,20 @@ describeOnDatabase('payouts in front of another service', (open) => {
         const { items, more } = await service.list(tenant, { ...page, externalId, ...range });
         return {
           found: items.map(({ payout }) => payout.amountCents),
-          places: items.map(({ place }) => place),
+          positions: items.map(({ position }) => position),
           more,
         };
       };
-      const { found, places } = await read({});
+      const { found, positions } = await read({});
       expect(found).toEqual([30_000, 20_000, 10_000]);
       expect(await read({ limit: 2 })).toMatchObject({ found: [30_000, 20_000], more: true });
-      expect(await read({ after: places[1]! })).toMatchObject({ found: [10_000], more: false });
-      expect(await read({ end: 'last', before: places[2]! })).toMatchObject({ found: [30_000, 20_000] });
+      expect(await read({ after: positions[1]! })).toMatchObject({ found: [10_000], more: false });
+      expect(await read({ end: 'last', before: positions[2]! })).toMatchObject({ found: [30_000, 20_000] });
       expect(await service.count(tenant, { externalId })).toBe(3);
       for (let minute = 0; minute < 25; minute += 1) await look();
       expect(await read({})).toMatchObject({ found: [10_000] });
       const [listed] = (await service.list(tenant, page)).items;
-      for (const range of [{ after: listed!.place, externalId }, { before: places[2]! }])
+      for (const range of [{ after: listed!.position, externalId }, { before: positions[2]! }])
         await expect(service.list(tenant, { ...page, ...range })).rejects.toThrow(ValidationError);
     });
 

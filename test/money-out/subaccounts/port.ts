@@ -85,7 +85,7 @@ export function describePort(startMerchant: StartPortFixture): void {
       const second = await subaccounts.list(tenant, {
         end: 'first',
         limit: 3,
-        after: first.items.at(-1)!.place,
+        after: first.items.at(-1)!.position,
       });
       expect([...first.items, ...second.items].map(({ item }) => item.id)).toEqual(ids);
       expect([first.more, second.more]).toEqual([true, false]);
@@ -554,7 +554,7 @@ export function describePort(startMerchant: StartPortFixture): void {
       const rest = await subaccounts.payouts(tenant, id, {
         end: 'first',
         limit: 3,
-        after: items.at(-1)!.place,
+        after: items.at(-1)!.position,
       });
       expect([...items, ...rest.items].map(({ item }) => item.id)).toEqual(made);
       expect([more, rest.more]).toEqual([true, false]);

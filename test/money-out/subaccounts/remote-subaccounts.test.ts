@@ -843,7 +843,11 @@ describe('subaccounts', () => {
     expect(await subaccounts.findMany(tenant, ids)).toEqual([second.subaccount, null, null]);
     const page = await subaccounts.list(tenant, { end: 'first', limit: 1 });
     expect(page.items.map(({ item }) => item)).toEqual([second.subaccount]);
-    const { items } = await subaccounts.list(tenant, { end: 'first', limit: 1, after: page.items[0]!.place });
+    const { items } = await subaccounts.list(tenant, {
+      end: 'first',
+      limit: 1,
+      after: page.items[0]!.position,
+    });
     expect(items.map(({ item }) => item)).toEqual([first.subaccount]);
     expect(await subaccounts.count(tenant)).toBe(await service.subaccounts.count(merchant));
     // No webhook of the service reports a balance.
@@ -894,7 +898,7 @@ describe('subaccounts', () => {
     const second = await subaccounts.statement(tenant, subaccountId, {
       end: 'first',
       limit: 5,
-      after: first.items[0]!.place,
+      after: first.items[0]!.position,
     });
     expect(second).toMatchObject({ items: [{ item: { amountCents: 100, balanceAfterCents: 100 } }] });
     expect(await subaccounts.countStatement(tenant, subaccountId)).toBe(2);

@@ -1034,7 +1034,7 @@ describeOnDatabase('A page', (open) => {
         const range = { limit: 2, requestedBefore: instant, after: place };
         const first = await listPayouts(database.sql, tenant, { end: 'first', ...range });
         const newest = Math.min(place, 100 + index) - 1;
-        expect(first.map((each) => each.place)).toEqual([newest, newest - 1].filter((each) => each > 0));
+        expect(first.map((each) => each.position)).toEqual([newest, newest - 1].filter((each) => each > 0));
         const last = await listPayouts(database.sql, tenant, {
           end: 'last',
           limit: 2,
@@ -1042,7 +1042,9 @@ describeOnDatabase('A page', (open) => {
           before: place,
         });
         const oldest = Math.max(place + 1, 100 + index);
-        expect(last.map((each) => each.place)).toEqual([oldest + 1, oldest].filter((each) => each <= ROWS));
+        expect(last.map((each) => each.position)).toEqual(
+          [oldest + 1, oldest].filter((each) => each <= ROWS),
+        );
       }
     }
     const nowhere = { end: 'first', limit: 2, requestedBefore: atPlace(100), after: ROWS + 1 } as const;
@@ -1112,10 +1114,10 @@ describeOnDatabase('A page', (open) => {
     'A list of payouts %s shows each payout once, in either direction',
     async (_, filter) => {
       const all = await listPayouts(database.sql, tenant, { end: 'first', limit: ROWS, ...filter });
-      const places = all.map(({ place }) => place);
+      const places = all.map(({ position }) => position);
       expect(places).toEqual([...new Set(places)].sort((left, right) => right - left));
       const range = { limit: 40, ...filter };
-      const ids = (found: Awaited<ReturnType<typeof listPayouts>>) => found.map(({ place }) => place);
+      const ids = (found: Awaited<ReturnType<typeof listPayouts>>) => found.map(({ position }) => position);
       const after = places[10]!;
       expect(ids(await listPayouts(database.sql, tenant, { end: 'first', after, ...range }))).toEqual(
         places.slice(11, 51),
@@ -1133,14 +1135,14 @@ describeOnDatabase('A page', (open) => {
   test('A page of statuses that are named twice shows each row once', async () => {
     const status = ['failed', 'failed'] as const;
     const found = await listCardPayments(database.sql, tenant, { end: 'first', limit: 100, status });
-    expect(new Set(found.map(({ place }) => place)).size).toBe(found.length);
+    expect(new Set(found.map(({ position }) => position)).size).toBe(found.length);
     const [ofOne] = await listPayoutsOfEach(
       database.sql,
       [{ tenant, subaccountId: SUBACCOUNT, limit: 2 * RARE }],
       { status },
     );
     // The rare rows, and the reversed ones.
-    expect(new Set(ofOne!.map(({ place }) => place)).size).toBe(RARE - 1 + RARE);
+    expect(new Set(ofOne!.map(({ position }) => position)).size).toBe(RARE - 1 + RARE);
   });
 });
 
@@ -1165,6 +1167,6 @@ test('Payouts of a period are in the order of their instants, also where a clock
     requestedBefore: plusMs(START, 9 * MINUTE),
   };
   const first = await listPayouts(database.sql, tenant, { end: 'first', ...range });
-  const rest = await listPayouts(database.sql, tenant, { end: 'first', ...range, after: first[1]!.place });
+  const rest = await listPayouts(database.sql, tenant, { end: 'first', ...range, after: first[1]!.position });
   expect([...first, ...rest].map(({ payout: { code } }) => code)).toEqual(['SAQ-7', 'SAQ-5', 'SAQ-3']);
 });

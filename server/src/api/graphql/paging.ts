@@ -15,17 +15,17 @@ export function pageSize(requested: number | null | undefined, argument: 'first'
   return size;
 }
 
-/** Decodes the place in a list from `after` or `before`. @throws ValidationError naming the argument */
+/** Decodes the position in a list from `after` or `before`. @throws ValidationError naming the argument */
 function placeArgument(
   cursors: Cursors,
   cursor: string | null | undefined,
   argument: 'after' | 'before' = 'after',
 ): number | undefined {
   if (cursor == null) return undefined;
-  const place = cursors.decode(cursor);
-  if (place === null)
+  const position = cursors.decode(cursor);
+  if (position === null)
     throw new ValidationError([{ path: argument, message: 'is not a cursor of this list' }]);
-  return place;
+  return position;
 }
 
 /** The end of the description of a connection that is newest first. */
@@ -76,7 +76,7 @@ export function rangeOf(cursors: Cursors, { first, after, last, before }: RangeA
  * Reads the range of the arguments as a connection; `node` takes the node from an item.
  * @throws ValidationError naming the argument, errors of `list`
  */
-export async function readConnection<Item extends { place: number }, Node>(
+export async function readConnection<Item extends { position: number }, Node>(
   cursors: Cursors,
   args: RangeArguments,
   {
@@ -91,7 +91,7 @@ export async function readConnection<Item extends { place: number }, Node>(
 ) {
   const range = rangeOf(cursors, args);
   const { items, more } = await list(range);
-  const nodes = items.map((item) => ({ place: item.place, node: node(item) }));
+  const nodes = items.map((item) => ({ position: item.position, node: node(item) }));
   return connectionOf(cursors, nodes, { ...pagesBeside(range, more), total });
 }
 
@@ -109,16 +109,16 @@ export function knownValue<Value extends string>(value: Value | 'unknown', path:
   return value;
 }
 
-/** A page of a list as a connection, each node with the cursor of its place; `total` is counted only if it is selected. */
+/** A page of a list as a connection, each node with the cursor of its position; `total` is counted only if it is selected. */
 export function connectionOf<Node>(
   cursors: Cursors,
-  items: readonly { place: number; node: Node }[],
+  items: readonly { position: number; node: Node }[],
   {
     total,
     ...more
   }: { hasNextPage: boolean; hasPreviousPage: boolean; total: () => number | Promise<number> },
 ) {
-  const edges = items.map(({ place, node }) => new Edge(cursors, place, node));
+  const edges = items.map(({ position, node }) => new Edge(cursors, position, node));
   const pageInfo = { __proto__: PAGE_INFO, ...more, edges };
   return { edges, pageInfo, total } as unknown as {
     edges: { cursor: string; node: Node }[];
@@ -131,15 +131,15 @@ export function connectionOf<Node>(
 // for each edge would give each a hidden class, which V8 keeps until a full collection.
 class Edge<Node> {
   readonly cursors: Cursors;
-  readonly place: number;
+  readonly position: number;
   readonly node: Node;
-  constructor(cursors: Cursors, place: number, node: Node) {
+  constructor(cursors: Cursors, position: number, node: Node) {
     this.cursors = cursors;
-    this.place = place;
+    this.position = position;
     this.node = node;
   }
   get cursor(): string {
-    return this.cursors.encode(this.place);
+    return this.cursors.encode(this.position);
   }
 }
 

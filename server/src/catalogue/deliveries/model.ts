@@ -168,7 +168,7 @@ export interface DeliveryService<D extends Delivery = Delivery> {
   list(
     tenant: Tenant,
     range: DeliveryRange,
-  ): Promise<{ items: { place: number; delivery: D }[]; more: boolean }>;
+  ): Promise<{ items: { position: number; delivery: D }[]; more: boolean }>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(
     tenant: Tenant,

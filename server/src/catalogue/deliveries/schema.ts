@@ -239,7 +239,7 @@ builder.queryFields((t) => ({
       const cursors = context.listCursors('deliveries');
       const range = rangeOf(cursors, args);
       const { items, more } = await context.services.deliveries.list(caller.tenant, { ...range, ...filter });
-      const nodes = items.map(({ place, delivery }) => ({ place, node: delivery }));
+      const nodes = items.map(({ position, delivery }) => ({ position, node: delivery }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
         total: () => context.services.deliveries.count(caller.tenant, filter),

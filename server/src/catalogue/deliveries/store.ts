@@ -64,7 +64,7 @@ export async function listDeliveries(
   sql: Sql,
   tenant: Tenant,
   { end, limit, offset = 0, after, before, productId, stock }: DeliveryRange & { offset?: number },
-): Promise<{ place: number; delivery: StoredDelivery }[]> {
+): Promise<{ position: number; delivery: StoredDelivery }[]> {
   const rows = await selectPage<{ number: number }>(sql, tenant, {
     table: 'delivery',
     where: [
@@ -78,7 +78,7 @@ export async function listDeliveries(
     limit,
     offset,
   });
-  const items = rows.map((row) => ({ place: row.number, delivery: deliveryTable.fromRow(row) }));
+  const items = rows.map((row) => ({ position: row.number, delivery: deliveryTable.fromRow(row) }));
   return end === 'first' ? items : items.reverse();
 }
 

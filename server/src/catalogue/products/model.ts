@@ -58,8 +58,8 @@ export interface ProductService<P extends Product = Product> {
   find(tenant: Tenant, id: string): Promise<P | null>;
   /** Finds products, in the order of the ids; null if not found. */
   findMany(tenant: Tenant, ids: readonly string[]): Promise<(P | null)[]>;
-  /** Lists products, newest first, each with its place in the list. */
-  list(tenant: Tenant, range: ListRange): Promise<ListedRange<{ place: number; product: P }>>;
+  /** Lists products, newest first, each with its position in the list. */
+  list(tenant: Tenant, range: ListRange): Promise<ListedRange<{ position: number; product: P }>>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant): Promise<number>;
@@ -94,8 +94,8 @@ export function assertFound<P extends Product>(product: P | null): P {
 
 // ── In front of another service ─────────────────────────────────────────────────────────────────
 
-export interface PlacedProduct {
-  place: number;
+export interface PositionedProduct {
+  position: number;
   product: Product;
 }
 
@@ -109,19 +109,19 @@ const LAST_MS = Number.MAX_SAFE_INTEGER / PLACES_PER_MS - 1_000;
  * end of the id decides. Otherwise it is the rank in the service's own list, which is newest first too,
  * counted from the oldest: a later creation changes no position.
  */
-export function placeProducts(listed: readonly Product[]): PlacedProduct[] {
+export function positionProducts(listed: readonly Product[]): PositionedProduct[] {
   const isDated = listed.every(({ createdAt }) => createdAt !== null);
-  if (!isDated) return listed.map((product, index) => ({ place: listed.length - index, product }));
+  if (!isDated) return listed.map((product, index) => ({ position: listed.length - index, product }));
   const dated = listed
     .map((product) => ({
-      place:
+      position:
         Math.floor(Math.min(Math.max(0, product.createdAt!.getTime()), LAST_MS)) * PLACES_PER_MS +
         (Number.parseInt(product.id.slice(-3), 16) % PLACES_PER_MS),
       product,
     }))
-    .sort((left, right) => left.place - right.place || (left.product.id < right.product.id ? -1 : 1));
+    .sort((left, right) => left.position - right.position || (left.product.id < right.product.id ? -1 : 1));
   // Two products of one millisecond with the same end of the id take consecutive positions.
   for (const [index, placed] of dated.entries())
-    placed.place = Math.max(placed.place, (dated[index - 1]?.place ?? -1) + 1);
+    placed.position = Math.max(placed.position, (dated[index - 1]?.position ?? -1) + 1);
   return dated.reverse();
 }

@@ -30,9 +30,9 @@ export async function listProducts(
   sql: Sql,
   tenant: Tenant,
   range: ListRange & { offset?: number },
-): Promise<{ place: number; product: StoredProduct }[]> {
+): Promise<{ position: number; product: StoredProduct }[]> {
   const rows = await selectRange<{ number: number }>(sql, tenant, { table: 'product' }, range);
-  return rows.map((row) => ({ place: row.number, product: productTable.fromRow(row) }));
+  return rows.map((row) => ({ position: row.number, product: productTable.fromRow(row) }));
 }
 
 export function countProducts(sql: Sql, tenant: Tenant): Promise<number> {

@@ -101,7 +101,7 @@ export interface StoreService {
   list(
     tenant: Tenant,
     range: ListRange,
-  ): Promise<{ items: { place: number; product: StoreProduct }[]; more: boolean }>;
+  ): Promise<{ items: { position: number; product: StoreProduct }[]; more: boolean }>;
   /** Reads a page by offset, and the total count (the document's 2.1.6). */
   listPage(
     tenant: Tenant,

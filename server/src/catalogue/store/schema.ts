@@ -100,7 +100,7 @@ builder.queryFields((t) => ({
       const cursors = context.listCursors('storeProducts');
       const range = rangeOf(cursors, args);
       const { items, more } = await context.services.store.list(caller.tenant, range);
-      const nodes = items.map(({ place, product }) => ({ place, node: product }));
+      const nodes = items.map(({ position, product }) => ({ position, node: product }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
         total: () => context.services.store.count(caller.tenant),

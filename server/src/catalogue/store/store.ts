@@ -32,7 +32,7 @@ export async function listStoreProducts(
   sql: Sql,
   tenant: Tenant,
   { end, limit, offset = 0, after, before }: ListRange & { offset?: number },
-): Promise<{ place: number; product: StoreProduct }[]> {
+): Promise<{ position: number; product: StoreProduct }[]> {
   const rows = await selectPage<{ number: number }>(sql, tenant, {
     table: 'store_product',
     where: [
@@ -44,7 +44,7 @@ export async function listStoreProducts(
     limit,
     offset,
   });
-  const items = rows.map((row) => ({ place: row.number, product: storeProductTable.fromRow(row) }));
+  const items = rows.map((row) => ({ position: row.number, product: storeProductTable.fromRow(row) }));
   return end === 'first' ? items : items.reverse();
 }
 

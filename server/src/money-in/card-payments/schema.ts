@@ -259,7 +259,7 @@ builder.queryFields((t) => ({
       const range = rangeOf(cursors, args);
       const { cardPayments } = context.services;
       const { items, more } = await cardPayments.list(caller.tenant, { ...filter, ...range });
-      const nodes = items.map(({ place, resource }) => ({ place, node: resource }));
+      const nodes = items.map(({ position, resource }) => ({ position, node: resource }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
         total: () => cardPayments.count(caller.tenant, filter),

@@ -143,7 +143,7 @@ export async function listCardPayments(
   sql: Sql,
   tenant: Tenant,
   { end, limit, offset, after, before, ...filter }: CardPaymentRange & { offset?: number },
-): Promise<{ place: number; resource: StoredCardPayment }[]> {
+): Promise<{ position: number; resource: StoredCardPayment }[]> {
   const rows = await selectFiltered<{ number: number }>(sql, tenant, 'card_payment', conditionsOf(filter), {
     end,
     limit,
@@ -151,7 +151,7 @@ export async function listCardPayments(
     after,
     before,
   });
-  return rows.map((row) => ({ place: row.number, resource: cardPaymentTable.fromRow(row) }));
+  return rows.map((row) => ({ position: row.number, resource: cardPaymentTable.fromRow(row) }));
 }
 
 export function countCardPayments(sql: Sql, tenant: Tenant, filter: CardPaymentFilter): Promise<number> {

@@ -99,7 +99,7 @@ export async function listDisputes(
   sql: Sql,
   tenant: Tenant,
   { end, limit, offset, after, before, ...filter }: DisputeRange & { offset?: number },
-): Promise<{ place: number; resource: StoredDispute }[]> {
+): Promise<{ position: number; resource: StoredDispute }[]> {
   const rows = await selectFiltered<{ number: number }>(sql, tenant, 'dispute', conditionsOf(filter), {
     end,
     limit,
@@ -107,7 +107,7 @@ export async function listDisputes(
     after,
     before,
   });
-  return rows.map((row) => ({ place: row.number, resource: disputeTable.fromRow(row) }));
+  return rows.map((row) => ({ position: row.number, resource: disputeTable.fromRow(row) }));
 }
 
 export function countDisputes(sql: Sql, tenant: Tenant, filter: DisputeFilter): Promise<number> {

@@ -268,7 +268,7 @@ export async function listedPix<R extends PixResource, Filter>(
   const { items, more } = await reads.list(tenant, { ...range, ...filter });
   return connectionOf(
     cursors,
-    items.map(({ place, resource }) => ({ place, node: resource })),
+    items.map(({ position, resource }) => ({ position, node: resource })),
     { ...pagesBeside(range, more), total: () => reads.count(tenant, filter) },
   );
 }

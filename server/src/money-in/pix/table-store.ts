@@ -41,7 +41,7 @@ export function pixTable<R extends StoredPixResource, Filter extends PixFilter>(
       sql: Sql,
       tenant: Tenant,
       { end, limit, offset, after, before, ...filter }: ListRange & PixFilter & { offset?: number },
-    ): Promise<{ place: number; resource: R }[]> {
+    ): Promise<{ position: number; resource: R }[]> {
       const position = { end, limit, offset, after, before };
       const rows = await selectFiltered<{ number: number }>(
         sql,
@@ -50,7 +50,7 @@ export function pixTable<R extends StoredPixResource, Filter extends PixFilter>(
         conditionsOf(filter),
         position,
       );
-      return rows.map((row) => ({ place: row.number, resource: table.fromRow(row) }));
+      return rows.map((row) => ({ position: row.number, resource: table.fromRow(row) }));
     },
 
     count(sql: Sql, tenant: Tenant, filter: Filter): Promise<number> {

@@ -252,7 +252,7 @@ builder.queryFields((t) => ({
       const cursors = context.listCursors('refunds');
       const range = rangeOf(cursors, args);
       const { items, more } = await context.services.refunds.list(tenant, { ...filter, ...range });
-      const nodes = items.map(({ place, resource }) => ({ place, node: resource }));
+      const nodes = items.map(({ position, resource }) => ({ position, node: resource }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
         total: () => context.services.refunds.count(tenant, filter),

@@ -69,14 +69,14 @@ export async function listRefunds(
   sql: Sql,
   tenant: Tenant,
   { end, limit, after, before, ...filter }: RefundRange,
-): Promise<{ place: number; resource: StoredRefund }[]> {
+): Promise<{ position: number; resource: StoredRefund }[]> {
   const rows = await selectFiltered<{ number: number }>(sql, tenant, 'refund', conditionsOf(filter), {
     end,
     limit,
     after,
     before,
   });
-  return rows.map((row) => ({ place: row.number, resource: refundTable.fromRow(row) }));
+  return rows.map((row) => ({ position: row.number, resource: refundTable.fromRow(row) }));
 }
 
 export function countRefunds(sql: Sql, tenant: Tenant, filter: RefundFilter): Promise<number> {

@@ -79,7 +79,7 @@ export interface ReturnService {
   list(
     tenant: Tenant,
     range: ReturnRange,
-  ): Promise<{ items: { place: number; item: PaymentReturn }[]; more: boolean }>;
+  ): Promise<{ items: { position: number; item: PaymentReturn }[]; more: boolean }>;
   /** Reads a page by offset, newest first, and the total count. */
   listPage(
     tenant: Tenant,

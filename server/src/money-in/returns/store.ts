@@ -54,7 +54,7 @@ export async function listReturns(
   sql: Sql,
   tenant: Tenant,
   { types, externalId, ...range }: ReturnRange & { offset?: number },
-): Promise<{ place: number; item: StoredReturn }[]> {
+): Promise<{ position: number; item: StoredReturn }[]> {
   const rows = await selectRange<{ number: number }>(
     sql,
     tenant,
@@ -65,7 +65,7 @@ export async function listReturns(
     },
     range,
   );
-  return rows.map((row) => ({ place: row.number, item: toReturn(kept.fromRow(row)) }));
+  return rows.map((row) => ({ position: row.number, item: toReturn(kept.fromRow(row)) }));
 }
 
 export async function countReturns(

@@ -293,7 +293,7 @@ export interface SubscriptionService<
    * @throws NotFoundError; in front of another service UnavailableError (NOT_OFFERED)
    */
   cancel(tenant: Tenant, subscriptionId: string): Promise<{ subscription: S; replayed: boolean }>;
-  /** Lists cycles of a subscription, newest first. The place of a cycle is its number. */
+  /** Lists cycles of a subscription, newest first. The position of a cycle is its number. */
   cycles(tenant: Tenant, subscriptionId: string, range: ListRange): Promise<{ items: C[]; more: boolean }>;
   countCycles(tenant: Tenant, subscriptionId: string): Promise<number>;
   /** Lists the newest cycles of each subscription, newest first, at most `limit` for each. */

@@ -189,7 +189,7 @@ builder.node(SubscriptionRef, {
         const cursors = context.listCursors(`cycles ${subscriptionId}`);
         const range = rangeOf(cursors, args);
         const { items, more } = await subscriptions.cycles(tenant, subscriptionId, range);
-        const nodes = items.map((cycle) => ({ place: cycle.number, node: cycle }));
+        const nodes = items.map((cycle) => ({ position: cycle.number, node: cycle }));
         return connectionOf(cursors, nodes, {
           ...pagesBeside(range, more),
           total: () => subscriptions.countCycles(tenant, subscriptionId),
@@ -266,7 +266,7 @@ builder.queryFields((t) => ({
       const cursors = context.listCursors('subscriptions');
       const range = rangeOf(cursors, args);
       const { items, more } = await context.services.subscriptions.list(caller.tenant, { ...range, status });
-      const nodes = items.map(({ place, resource }) => ({ place, node: resource }));
+      const nodes = items.map(({ position, resource }) => ({ position, node: resource }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
         total: () => context.services.subscriptions.count(caller.tenant, { status }),

@@ -101,11 +101,11 @@ export async function listSubscriptions(
   sql: Sql,
   tenant: Tenant,
   { status, ...range }: ListRange & SubscriptionFilter & { offset?: number },
-): Promise<{ place: number; resource: StoredSubscription }[]> {
+): Promise<{ position: number; resource: StoredSubscription }[]> {
   const list = { table: 'pix_subscription', oneOf: { status } };
   const rows = await selectRange<{ number: number }>(sql, tenant, list, range);
   return rows.map((row) => ({
-    place: row.number,
+    position: row.number,
     resource: Object.assign(subscriptions.fromRow(row), { cycle: null }),
   }));
 }

@@ -396,8 +396,11 @@ export interface PayoutService<P extends Payout = Payout> {
    * holds.
    */
   findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; payout: P } | null>;
-  /** Lists payouts, each with its place in the list. `more`: there are others in the direction of reading. */
-  list(tenant: Tenant, range: PayoutRange): Promise<{ items: { place: number; payout: P }[]; more: boolean }>;
+  /** Lists payouts, each with its position in the list. `more`: there are others in the direction of reading. */
+  list(
+    tenant: Tenant,
+    range: PayoutRange,
+  ): Promise<{ items: { position: number; payout: P }[]; more: boolean }>;
   /** Lists a page by its offset, newest first, with the length of the whole list (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: PayoutFilter): Promise<number>;

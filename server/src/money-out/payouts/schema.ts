@@ -265,7 +265,7 @@ builder.queryFields((t) => ({
       const cursors = context.listCursors('payouts');
       const range = rangeOf(cursors, args);
       const { items, more } = await context.services.payouts.list(caller.tenant, { ...filter, ...range });
-      const nodes = items.map(({ place, payout }) => ({ place, node: payout }));
+      const nodes = items.map(({ position, payout }) => ({ position, node: payout }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
         total: () => context.services.payouts.count(caller.tenant, filter),

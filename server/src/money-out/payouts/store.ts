@@ -112,11 +112,11 @@ export async function listPayouts(
   sql: Sql,
   tenant: Tenant,
   { end, limit, offset, after, before, ...filter }: PayoutRange & { offset?: number },
-): Promise<{ place: number; payout: OwnPayout }[]> {
+): Promise<{ position: number; payout: OwnPayout }[]> {
   const position = { end, limit, offset, after, before };
   const conditions = conditionsOf(filter);
   const rows = await selectFiltered<{ number: number }>(sql, tenant, 'payout', conditions, position);
-  return rows.map((row) => ({ place: row.number, payout: toPayout(row) }));
+  return rows.map((row) => ({ position: row.number, payout: toPayout(row) }));
 }
 
 export function countPayouts(sql: Sql, tenant: Tenant, filter: PayoutFilter): Promise<number> {

@@ -303,8 +303,8 @@ export const requestPayoutBody = requestPayoutMembers.omit({ subaccountId: true 
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-/** A range of a list, newest first, each item with its place in the list. */
-export type PlacedRange<Item> = ListedRange<{ place: number; item: Item }>;
+/** A range of a list, newest first, each item with its position in the list. */
+export type PositionedRange<Item> = ListedRange<{ position: number; item: Item }>;
 
 /** A request for a page by offset (the document's 2.1.6). */
 export interface OffsetPageQuery {
@@ -355,7 +355,7 @@ export interface SubaccountService<
   /** Finds subaccounts in the order of the ids, null if not found. */
   findMany(tenant: Tenant, subaccountIds: readonly string[]): Promise<(S | null)[]>;
   /** Lists a range of subaccounts. @throws UnavailableError (NOT_OFFERED), as the next two */
-  list(tenant: Tenant, range: ListRange): Promise<PlacedRange<S>>;
+  list(tenant: Tenant, range: ListRange): Promise<PositionedRange<S>>;
   listPage(tenant: Tenant, page: OffsetPageQuery): Promise<OffsetPage<S>>;
   count(tenant: Tenant): Promise<number>;
   statement(
@@ -363,7 +363,7 @@ export interface SubaccountService<
     subaccountId: string,
     range: ListRange,
     filter?: StatementFilter,
-  ): Promise<PlacedRange<E>>;
+  ): Promise<PositionedRange<E>>;
   statementPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<E>>;
   countStatement(tenant: Tenant, subaccountId: string, filter?: StatementFilter): Promise<number>;
   /**
@@ -386,7 +386,7 @@ export interface SubaccountService<
     tenant: Tenant,
     subaccountId: string,
     range: ListRange & SubaccountPayoutFilter,
-  ): Promise<PlacedRange<P>>;
+  ): Promise<PositionedRange<P>>;
   payoutsPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<P>>;
   countPayouts(tenant: Tenant, subaccountId: string, filter: SubaccountPayoutFilter): Promise<number>;
   /**

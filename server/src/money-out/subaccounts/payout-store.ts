@@ -131,13 +131,13 @@ export async function listPayouts(
   tenant: Tenant,
   subaccountId: string,
   window: Window,
-): Promise<{ place: number; item: StoredSubaccountPayout }[]> {
+): Promise<{ position: number; item: StoredSubaccountPayout }[]> {
   if (!isId(subaccountId)) return [];
   const rows = await newest(
     ofTenant(sql, 'subaccount_payout', tenant).selectAll().where('subaccount_id', '=', subaccountId),
     window,
   ).execute();
-  return rows.map((row) => ({ place: row.number, item: toRecord(kept.fromRow(row)).payout }));
+  return rows.map((row) => ({ position: row.number, item: toRecord(kept.fromRow(row)).payout }));
 }
 
 export async function countPayouts(sql: Sql, tenant: Tenant, subaccountId: string): Promise<number> {
@@ -169,7 +169,7 @@ export async function listPayoutsOfEach(
     cross join lateral (${raw.join(lists, raw` union all `)}) page
     order by page.number desc`.execute(sql);
   const found = groupByList(pages, rows, (row) => ({
-    place: row.number,
+    position: row.number,
     item: toRecord(kept.fromRow(row)).payout,
   }));
   return found.map((items, nth) => withoutExtra(items, { end, limit: pages[nth]!.limit }).items);
@@ -197,13 +197,13 @@ export async function listFilteredPayouts(
   subaccountId: string,
   filter: SubaccountPayoutFilter,
   range: ListRange,
-): Promise<{ place: number; item: StoredSubaccountPayout }[]> {
+): Promise<{ position: number; item: StoredSubaccountPayout }[]> {
   if (!isId(subaccountId)) return [];
   const rows = await selectFiltered<{ number: number }>(
     ...([sql, tenant, 'subaccount_payout', conditionsOf(filter), range] as const),
     [raw<boolean>`subaccount_id = ${subaccountId}`],
   );
-  return rows.map((row) => ({ place: row.number, item: toRecord(kept.fromRow(row)).payout }));
+  return rows.map((row) => ({ position: row.number, item: toRecord(kept.fromRow(row)).payout }));
 }
 
 /** Counts the payouts of one subaccount that a filter selects, by more than the status. */

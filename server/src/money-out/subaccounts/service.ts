@@ -10,7 +10,7 @@ import { externalIds, newSubaccounts, statementEntries, subaccounts, writesOfMov
 import { subaccountEvent } from './events.ts';
 import {
   hasMoreThanStatus,
-  type PlacedRange,
+  type PositionedRange,
   type StoredStatementEntry,
   type StoredSubaccount,
   type StoredSubaccountPayout,
@@ -60,12 +60,12 @@ export function createSubaccountService({
   const { sql } = database;
 
   // Lists of several subaccounts that are requested at once, as by one query, are read in one statement.
-  const entryPages = batchReads<SubaccountListPage, PlacedItem<StoredStatementEntry>[]>((pages, { end }) =>
-    listEntriesOfEach(sql, pages, end),
+  const entryPages = batchReads<SubaccountListPage, PositionedItem<StoredStatementEntry>[]>(
+    (pages, { end }) => listEntriesOfEach(sql, pages, end),
   );
   const entryCounts = batchReads<SubaccountList, number>((pages) => countEntriesOfEach(sql, pages));
-  const payoutPages = batchReads<SubaccountListPage, PlacedItem<StoredSubaccountPayout>[]>((pages, filter) =>
-    listPayoutsOfEach(sql, pages, filter),
+  const payoutPages = batchReads<SubaccountListPage, PositionedItem<StoredSubaccountPayout>[]>(
+    (pages, filter) => listPayoutsOfEach(sql, pages, filter),
   );
   const payoutCounts = batchReads<SubaccountList, number>((pages, filter) =>
     countPayoutsOfEach(sql, pages, filter),
@@ -214,7 +214,7 @@ export function createSubaccountService({
   };
 }
 
-type PlacedItem<Item> = { place: number; item: Item };
+type PositionedItem<Item> = { position: number; item: Item };
 
 interface Filter {
   end?: ListRange['end'];
@@ -248,7 +248,7 @@ function batchReads<List, Value>(read: (lists: List[], filter: Filter) => Promis
 /** Reads a range of a list, plus one more item, which shows whether there are others. */
 async function toRange<Item>(
   range: ListRange,
-  list: (page: ListRange) => Promise<PlacedItem<Item>[]>,
-): Promise<PlacedRange<Item>> {
+  list: (page: ListRange) => Promise<PositionedItem<Item>[]>,
+): Promise<PositionedRange<Item>> {
   return withoutExtra(await list({ ...range, limit: range.limit + 1 }), range);
 }

@@ -45,13 +45,13 @@ export async function listEntries(
   tenant: Tenant,
   subaccountId: string,
   window: Window,
-): Promise<{ place: number; item: StoredStatementEntry }[]> {
+): Promise<{ position: number; item: StoredStatementEntry }[]> {
   if (!isId(subaccountId)) return [];
   const rows = await newest(
     ofTenant(sql, 'statement_entry', tenant).selectAll().where('subaccount_id', '=', subaccountId),
     window,
   ).execute();
-  return rows.map((row) => ({ place: row.number, item: entryTable.fromRow(row) }));
+  return rows.map((row) => ({ position: row.number, item: entryTable.fromRow(row) }));
 }
 
 /** Lists the first or the last entries of each of several subaccounts in one statement. */
@@ -82,7 +82,7 @@ export async function listEntriesOfEach(
     .select('wanted.nth')
     .orderBy('page.number', 'desc')
     .execute();
-  return groupByList(pages, rows, (row) => ({ place: row.number, item: entryTable.fromRow(row) }));
+  return groupByList(pages, rows, (row) => ({ position: row.number, item: entryTable.fromRow(row) }));
 }
 
 /** Counts the entries of each of several subaccounts in one statement. */
@@ -114,13 +114,13 @@ export async function listFilteredEntries(
   subaccountId: string,
   filter: StatementFilter,
   range: ListRange,
-): Promise<{ place: number; item: StoredStatementEntry }[]> {
+): Promise<{ position: number; item: StoredStatementEntry }[]> {
   if (!isId(subaccountId)) return [];
   const rows = await selectFiltered<{ number: number }>(
     ...([sql, tenant, 'statement_entry', conditionsOf(filter), range] as const),
     [raw<boolean>`subaccount_id = ${subaccountId}`],
   );
-  return rows.map((row) => ({ place: row.number, item: entryTable.fromRow(row) }));
+  return rows.map((row) => ({ position: row.number, item: entryTable.fromRow(row) }));
 }
 
 export async function countFilteredEntries(

@@ -55,10 +55,10 @@ export async function listSubaccounts(
   sql: Sql,
   tenant: Tenant,
   range: ListRange & { offset?: number },
-): Promise<{ place: number; item: StoredSubaccount }[]> {
+): Promise<{ position: number; item: StoredSubaccount }[]> {
   const list = { table: 'subaccount' };
   const rows = await selectRange<{ number: number }>(sql, tenant, list, range);
-  return rows.map((row) => ({ place: row.number, item: subaccountTable.fromRow(row) }));
+  return rows.map((row) => ({ position: row.number, item: subaccountTable.fromRow(row) }));
 }
 
 export function countSubaccounts(sql: Sql, tenant: Tenant): Promise<number> {

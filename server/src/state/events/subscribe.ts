@@ -102,7 +102,7 @@ function placeAfter(
     if (cursor == null) return null;
     const decoded = cursors.decodeMarked(cursor);
     if (decoded === null) throw new ValidationError([{ path, message: NO_CURSOR }]);
-    return { version: decoded.place, mark: decoded.mark };
+    return { version: decoded.position, mark: decoded.mark };
   };
   const named = read('after', after);
   const seen = read('Last-Event-ID', lastEventId);

@@ -59,7 +59,7 @@ export function createRemoteDeliveries(
       async list(tenant, { productId, stock, ...range }) {
         assertNoStock(stock);
         const { items, more } = await listed.list({ tenant, productId, requester }, range);
-        return { items: items.map(({ place, item }) => ({ place, delivery: item })), more };
+        return { items: items.map(({ position, item }) => ({ position, delivery: item })), more };
       },
       listPage: (tenant, { productId, ...page }) => listed.page({ tenant, productId, requester }, page),
       async count(tenant, { productId, stock }) {

@@ -27,10 +27,10 @@ import { type UpstreamAnswer, UpstreamFault } from '../../../upstream/upstream.t
 import { createWrite } from '../../../upstream/writes.ts';
 import {
   MAX_PRODUCTS,
-  type PlacedProduct,
+  type PositionedProduct,
   type Product,
   type ProductService,
-  placeProducts,
+  positionProducts,
 } from '../model.ts';
 import { productFromWire, productsFromWire } from '../wire.ts';
 
@@ -132,8 +132,8 @@ export function createRemoteProducts({
     return requested.map((id) => (id === null ? null : (byId.get(id) ?? null)));
   }
 
-  async function listPlaced(tenant: Tenant, requester: Requester): Promise<PlacedProduct[]> {
-    return placeProducts(await withUpstreamErrors(readAll(tenant, requester)));
+  async function listPositioned(tenant: Tenant, requester: Requester): Promise<PositionedProduct[]> {
+    return positionProducts(await withUpstreamErrors(readAll(tenant, requester)));
   }
 
   return {
@@ -188,14 +188,14 @@ export function createRemoteProducts({
 
       async list(tenant, range) {
         const { after = Number.POSITIVE_INFINITY, before = Number.NEGATIVE_INFINITY } = range;
-        const listed = await listPlaced(tenant, requester);
+        const listed = await listPositioned(tenant, requester);
         return withoutExtra(
-          listed.filter(({ place }) => place < after && place > before),
+          listed.filter(({ position }) => position < after && position > before),
           range,
         );
       },
       async listPage(tenant, { limit, offset }) {
-        const products = await listPlaced(tenant, requester);
+        const products = await listPositioned(tenant, requester);
         const items = products.slice(offset, offset + limit).map(({ product }) => product);
         return { items, total: products.length };
       },

@@ -18,7 +18,7 @@ interface Scope {
   requester: Requester;
 }
 
-/** The products of the store over HTTP; none is stored here. A place in the list is counted from its end. */
+/** The products of the store over HTTP; none is stored here. A position in the list is counted from its end. */
 export function createRemoteStore(
   facade: UpstreamDependencies,
 ): Pick<RemoteSlice<StoreService>, 'serviceFor'> {
@@ -36,7 +36,7 @@ export function createRemoteStore(
       findMany: (tenant, ids) => listed.findMany({ tenant, requester }, ids, SEARCHED_PAGES),
       async list(tenant, range) {
         const { items, more } = await listed.list({ tenant, requester }, range);
-        return { items: items.map(({ place, item }) => ({ place, product: item })), more };
+        return { items: items.map(({ position, item }) => ({ position, product: item })), more };
       },
       listPage: (tenant, page) => listed.page({ tenant, requester }, page),
       count: (tenant) => listed.count({ tenant, requester }),

@@ -122,7 +122,7 @@ builder.queryField('returns', (t) =>
       const { items, more } = await returns.list(tenant, { ...range, types, externalId });
       return connectionOf(
         cursors,
-        items.map(({ place, item }) => ({ place, node: item })),
+        items.map(({ position, item }) => ({ position, node: item })),
         { ...pagesBeside(range, more), total: () => returns.count(tenant, { types, externalId }) },
       );
     },

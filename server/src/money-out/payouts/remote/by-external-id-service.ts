@@ -8,7 +8,7 @@ import { countMirroredRange, listMirroredRange, type RangeFilter } from '../../.
 import { isInconclusive, withUpstreamErrors } from '../../../upstream/responses.ts';
 import { type Payout, type PayoutFilter, payoutConditions } from '../model.ts';
 import { payoutIn } from './mirror.ts';
-import { placeOfRow, rowOfPlace } from './places.ts';
+import { positionOfRow, rowOfPosition } from './positions.ts';
 
 // Payouts by externalId, which the service does not know, but the mirror does for every payout that has one.
 // A search of the service's list would read all its pages down to the payout.
@@ -24,7 +24,7 @@ export interface PayoutsByExternalId {
     range: ListRange,
     filter: PayoutFilter,
     requester: Requester,
-  ): Promise<ListedRange<{ place: number; payout: Payout }>>;
+  ): Promise<ListedRange<{ position: number; payout: Payout }>>;
   /** Counts the payouts of a filter. @throws as `list` */
   count(tenant: Tenant, filter: PayoutFilter, requester: Requester): Promise<number>;
 }
@@ -64,8 +64,8 @@ export function createPayoutsByExternalId({
       await refresh(tenant, filter, requester);
       const rows = await listMirroredRange(sql, tenant, 'payout', {
         ...{ end, limit: limit + 1, allOf: null },
-        after: after === undefined ? undefined : rowOfPlace(after),
-        before: before === undefined ? undefined : rowOfPlace(before),
+        after: after === undefined ? undefined : rowOfPosition(after),
+        before: before === undefined ? undefined : rowOfPosition(before),
         ...mirrorFilter(filter),
       });
       const { items, more } = withoutExtra(rows, { end, limit });
@@ -73,8 +73,8 @@ export function createPayoutsByExternalId({
       for (const { observed } of items)
         if (!observed.final) requester.onRead(observed.observedAt, observed.observedAt < oldBefore);
       return {
-        items: items.map(({ place, observed }) => ({
-          place: placeOfRow(place),
+        items: items.map(({ position, observed }) => ({
+          position: positionOfRow(position),
           payout: payoutIn(observed),
         })),
         more,

@@ -114,7 +114,7 @@ export function createPayoutRequests({
       externalId,
       pixKeyType,
       destinationKind: variantOf(input.method, input.destination),
-      knownUpTo: newest?.place ?? 0,
+      knownUpTo: newest?.position ?? 0,
     };
     try {
       const { resourceId, replayed } = await intents.run(tenant, {
@@ -197,7 +197,7 @@ export function createPayoutRequests({
   ): Promise<string | null> {
     const known = (await mirror.findNamed(tenant, [withdrawalId])).get(withdrawalId);
     if (!known) return null;
-    const before = { ids: [withdrawalId], place: summary.knownUpTo };
+    const before = { ids: [withdrawalId], position: summary.knownUpTo };
     const isOlder = !hasKey && (await selectKnownUpTo(database.sql, tenant, 'payout', before)).size > 0;
     return isOlder || !canBeMadeBy(payoutIn(known), summary) ? OF_ANOTHER : null;
   }
@@ -265,7 +265,7 @@ export function createPayoutRequests({
     const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
     const knownBefore = await selectKnownUpTo(database.sql, tenant, 'payout', {
       ids,
-      place: summary.knownUpTo,
+      position: summary.knownUpTo,
     });
     const claimed = await intents.claimed(tenant, REQUEST, ids);
     const candidates = payouts.filter(
@@ -345,7 +345,7 @@ export function createPayoutRequests({
     // Open requests are read before claims, so a request that ends in between still counts as a rival.
     const open = await intents.open(tenant, REQUEST);
     const claimed = await intents.claimed(tenant, REQUEST, ids);
-    const places = new Map(made.map(({ place, observed }) => [observed.id, place]));
+    const positions = new Map(made.map(({ position, observed }) => [observed.id, position]));
     const recognition = recognise({
       items: made.map(({ observed }) => payoutIn(observed)),
       idOf,
@@ -359,7 +359,7 @@ export function createPayoutRequests({
           (other) =>
             other.id !== intent.id &&
             other.inputHash === inputHash &&
-            (other.summary as Summary).knownUpTo < places.get(idOf(payout))!,
+            (other.summary as Summary).knownUpTo < positions.get(idOf(payout))!,
         ),
       complete: true,
     });

@@ -83,7 +83,7 @@ export function mirrorPayouts(
 
     async inDoubt(tenant) {
       const rows = await selectInDoubt(sql, tenant, 'payout');
-      return rows.map(({ place, observed }) => ({ row: place, payout: payoutIn(observed) }));
+      return rows.map(({ position, observed }) => ({ row: position, payout: payoutIn(observed) }));
     },
 
     async withdrawalsOf(tenant, ids) {

@@ -20,7 +20,7 @@ export interface Summary {
    */
   pixKeyType?: PixKeyKind | null;
   destinationKind?: DestinationVariant | null;
-  /** The place in the mirror of the newest payout at the time of the request; 0 for none. */
+  /** The position in the mirror of the newest payout at the time of the request; 0 for none. */
   knownUpTo: number;
 }
 

@@ -40,8 +40,8 @@ import { readPayout, readPayoutEvent, readPayoutList } from '../wire.ts';
 import { createPayoutsByExternalId, hasExternalId, mirrorFilter } from './by-external-id-service.ts';
 import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './commands.ts';
 import { mirrorPayouts, observationOf, payoutIn } from './mirror.ts';
-import { assertCursorsOfList, isBehind, placeOfDoubt } from './places.ts';
 import { CHANGED_MS, EACH_FRESH_MS, pollInterval } from './poll-interval.ts';
+import { assertCursorsOfList, isBehind, positionOfDoubt } from './positions.ts';
 
 const GET = { name: 'GET /v1/payouts/{id}', inWords: 'looking a payout up' };
 
@@ -222,15 +222,15 @@ export function createRemotePayouts(
   async function listDoubts(
     tenant: Tenant,
     { after, before, ...filter }: PayoutFilter & { after: number | undefined; before: number | undefined },
-  ): Promise<{ place: number; payout: Payout }[]> {
+  ): Promise<{ position: number; payout: Payout }[]> {
     const { wants } = stableFilter(filter);
     return (await mirror.inDoubt(tenant))
       .filter(({ payout }) => wants?.(payout) ?? true)
-      .map(({ row, payout }) => ({ place: placeOfDoubt(row), payout }))
+      .map(({ row, payout }) => ({ position: positionOfDoubt(row), payout }))
       .filter(
-        ({ place }) =>
-          (after === undefined || isBehind(place, after)) &&
-          (before === undefined || isBehind(before, place)),
+        ({ position }) =>
+          (after === undefined || isBehind(position, after)) &&
+          (before === undefined || isBehind(before, position)),
       );
   }
 
@@ -243,7 +243,7 @@ export function createRemotePayouts(
       tenant,
       items.map(({ item }) => item),
     );
-    return { items: items.map(({ place }, index) => ({ place, payout: asKnown[index]! })), more };
+    return { items: items.map(({ position }, index) => ({ position, payout: asKnown[index]! })), more };
   }
 
   /**
@@ -304,7 +304,7 @@ export function createRemotePayouts(
       async list(tenant, { end, limit, after, before, ...filter }) {
         assertCursorsOfList({ after, before }, { inMirror: hasExternalId(filter) });
         const doubts = await listDoubts(tenant, { after, before, ...filter });
-        const isDoubt = (place: number | undefined) => place !== undefined && place < 0;
+        const isDoubt = (position: number | undefined) => position !== undefined && position < 0;
         // All other payouts come after those in doubt.
         const readRest = async (restLimit: number) => {
           if (isDoubt(before)) return { items: [], more: false };

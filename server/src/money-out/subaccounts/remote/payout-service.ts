@@ -270,7 +270,7 @@ export function createRemotePayouts(
       async payouts(tenant, subaccountId, range) {
         if (!isSubaccountId(subaccountId)) return { items: [], more: false };
         const { items, more } = await lists.list(tenant, { ...range, subaccountId });
-        return { items: items.map(({ place, resource }) => ({ place, item: resource })), more };
+        return { items: items.map(({ position, resource }) => ({ position, item: resource })), more };
       },
       payoutsPage: async (tenant, subaccountId, window) =>
         isSubaccountId(subaccountId)
