@@ -13,11 +13,10 @@ import {
 
 /** The lists and sums of a family in the mirror, which may lack resources that the service has. */
 export interface FamilyLists<R, Filter> extends Pick<FamilyReads<R, Filter>, 'list' | 'count' | 'totals'> {
-  /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
+  /** Reads a page by offset, newest first, and the total count (the document's 2.1.6), of what a filter selects. */
   listPage(
     tenant: Tenant,
-    page: { limit: number; offset: number },
-    filter?: Filter,
+    page: Partial<Filter> & { limit: number; offset: number },
   ): Promise<{ items: R[]; total: number }>;
 }
 
@@ -50,8 +49,8 @@ export function createFamilyLists<R, Filter extends object>(
       const range = { ...rangeOf(filter as unknown as Filter), end, limit: limit + 1, after, before };
       return withoutExtra(await read(tenant, range), { end, limit });
     },
-    async listPage(tenant, { limit, offset }, filter = {} as Filter) {
-      const range = rangeOf(filter);
+    async listPage(tenant, { limit, offset, ...filter }) {
+      const range = rangeOf(filter as unknown as Filter);
       const [items, total] = await Promise.all([
         read(tenant, { ...range, end: 'first', limit, offset }),
         countMirroredRange(sql, tenant, resource, range),

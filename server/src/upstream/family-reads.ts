@@ -3,7 +3,7 @@ import type { Requester } from '../kernel/requester.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { RemoteSlice, UpstreamDependencies } from './dependencies.ts';
 import { createEndpoints, type Endpoint, type Endpoints } from './endpoint-availability.ts';
-import { createFamilyLists } from './family-lists.ts';
+import { createFamilyLists, type FamilyLists } from './family-lists.ts';
 import { createFamilyLookups, type FamilyLookups } from './family-lookups.ts';
 import { createFamilyMirror, type Family, type FamilyMirror, observationsOf } from './family-mirror.ts';
 import { countMirroredRange, type RangeFilter } from './mirror-lists.ts';
@@ -16,7 +16,9 @@ const FAMILY_MAX_AGE_MS = 10 * 60_000;
 /** The reads of a slice's port, in front of another service. */
 export interface RemoteReads<R, C, Filter>
   extends Pick<RemoteSlice<unknown>, 'poll' | 'refresh' | 'readWebhook'> {
-  readsFor(requester: Requester): FamilyReads<R, Filter>;
+  readsFor(
+    requester: Requester,
+  ): Omit<FamilyReads<R, Filter>, 'listPage'> & Pick<FamilyLists<R, Filter>, 'listPage'>;
   lookups: FamilyLookups<R>;
   mirror: FamilyMirror<C>;
   endpoints: Endpoints;

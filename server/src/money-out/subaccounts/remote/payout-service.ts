@@ -274,7 +274,7 @@ export function createRemotePayouts(
       },
       payoutsPage: async (tenant, subaccountId, window) =>
         isSubaccountId(subaccountId)
-          ? lists.listPage(tenant, window, { subaccountId })
+          ? lists.listPage(tenant, { ...window, subaccountId })
           : { items: [], total: 0 },
       countPayouts: async (tenant, subaccountId, filter) =>
         isSubaccountId(subaccountId) ? lists.count(tenant, { ...filter, subaccountId }) : 0,
