@@ -196,7 +196,7 @@ export async function openWorld({
   }
 
   async function run(name: string, task: DueTask): Promise<void> {
-    const handler = handlers[task.kind as keyof typeof handlers];
+    const handler = handlers[task.kind]!;
     const whole: Task = { ...task, accountId, attempts: 1, outages: 0, lease: '' };
     const failed = await handler(whole).then(
       () => false,

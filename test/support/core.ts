@@ -1,40 +1,9 @@
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
-import { type AccessService, type AccountSettings, DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
+import { type AccountSettings, DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { insertAccount } from '../../server/src/access/store.ts';
-import type { DeliveryService, StoredDelivery } from '../../server/src/catalogue/deliveries/model.ts';
-import type { ProductService, StoredProduct } from '../../server/src/catalogue/products/model.ts';
-import type { StoreControls, StoreService } from '../../server/src/catalogue/store/model.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
-import type { HostedCheckout } from '../../server/src/money-in/card-payments/hosted-checkout.ts';
-import type { CardPaymentService, StoredCardPayment } from '../../server/src/money-in/card-payments/model.ts';
-import type { CheckoutTokenService } from '../../server/src/money-in/card-payments/tokens/model.ts';
-import type { ChargeService, StoredCharge } from '../../server/src/money-in/charges/model.ts';
-import type {
-  DisputeControls,
-  DisputeService,
-  StoredDispute,
-} from '../../server/src/money-in/disputes/model.ts';
-import type { LtcAdministration, LtcControls, LtcReceiver } from '../../server/src/money-in/ltc/model.ts';
-import type { PaymentService, StoredPayment } from '../../server/src/money-in/payments/model.ts';
-import type { HostedPixCheckout, PixReceiver } from '../../server/src/money-in/pix/model.ts';
-import type { RefundControls, RefundService } from '../../server/src/money-in/refunds/model.ts';
-import type { ReturnService } from '../../server/src/money-in/returns/model.ts';
-import type {
-  SandboxService,
-  StoredTestPayment,
-  TestPaymentControls,
-} from '../../server/src/money-in/sandbox/model.ts';
-import type {
-  StoredCycle,
-  StoredSubscription,
-  SubscriptionReceiver,
-  SubscriptionService,
-} from '../../server/src/money-in/subscriptions/model.ts';
-import type { OwnPayout, PayoutService } from '../../server/src/money-out/payouts/model.ts';
-import type { OwnSubaccounts } from '../../server/src/money-out/subaccounts/model.ts';
-import type { WalletControls, WalletService } from '../../server/src/money-out/wallet/model.ts';
 import { snapshots } from '../../server/src/programs/modes/parts.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
@@ -42,25 +11,22 @@ import type { LitecoinRail } from '../../server/src/rails/litecoin.ts';
 import type { PixRail } from '../../server/src/rails/pix.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
-import type { SimulatedLitecoin } from '../../server/src/rails/simulated/litecoin.ts';
-import type { SimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import { type Committer, createCommitter } from '../../server/src/state/commit/commit.ts';
 import type { Database, Sql } from '../../server/src/state/db/database.ts';
 import { createLogTailer, type LogTailer, STREAM_CHANNEL } from '../../server/src/state/events/log-tailer.ts';
 import type { Balances } from '../../server/src/state/ledger/postings.ts';
 import { readBalances } from '../../server/src/state/ledger/store.ts';
-import { createWorkQueue, type TaskHandler, type WorkQueue } from '../../server/src/state/work/queue.ts';
-import type { WebhookService } from '../../server/src/webhooks/model.ts';
+import { createWorkQueue, type WorkQueue } from '../../server/src/state/work/queue.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
 import { advanceClock } from './advance-clock.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { connectTo, createPostgresDatabase } from './database.ts';
 import { runsAll } from './scale.ts';
-import { wireSlices } from './slices.ts';
+import { type Slices, wireSlices } from './slices.ts';
 
 /** The slices of a server, wired as in the server, without HTTP. A test runs due work itself. */
-export interface Core {
+export interface Core extends Readonly<Slices> {
   readonly tenant: Tenant;
   readonly database: Database;
   readonly clock: ManualClock;
@@ -69,34 +35,9 @@ export interface Core {
   readonly acquirer: Acquirer;
   /** The acquirer's ids of this merchant's charges. */
   readonly chargeIds: ReadonlySet<string>;
-  readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout & RefundControls;
-  readonly refunds: RefundService;
-  readonly returns: ReturnService;
-  readonly disputes: DisputeService<StoredDispute>;
-  readonly payments: PaymentService<StoredPayment> & PixReceiver<StoredPayment> & HostedPixCheckout;
-  readonly charges: ChargeService<StoredCharge> & PixReceiver<StoredCharge>;
-  readonly subscriptions: SubscriptionService<StoredSubscription, StoredCycle> & SubscriptionReceiver;
-  /** The simulated bank of PIX payments, without the faults of `CoreOptions.pix`. */
-  readonly pix: SimulatedPix;
-  /** The simulated Litecoin network, without the faults of `CoreOptions.litecoin`. */
-  readonly litecoin: SimulatedLitecoin;
-  readonly ltc: LtcReceiver<StoredPayment> & LtcControls & LtcAdministration;
   /** The simulated bank itself, without the faults of `CoreOptions.bank`. */
   readonly bank: SimulatedBank;
-  readonly payouts: PayoutService<OwnPayout>;
-  readonly subaccounts: OwnSubaccounts;
-  readonly access: AccessService;
-  readonly checkoutTokens: CheckoutTokenService;
-  readonly webhooks: WebhookService;
-  readonly products: ProductService<StoredProduct>;
-  readonly deliveries: DeliveryService<StoredDelivery>;
-  readonly store: StoreService & StoreControls;
-  readonly sandbox: SandboxService<StoredTestPayment>;
-  readonly wallet: WalletService;
-  readonly controls: WalletControls & DisputeControls & TestPaymentControls;
   readonly work: WorkQueue;
-  /** The handlers of the work queue, for a test that claims a task itself. */
-  readonly handlers: Readonly<Record<string, TaskHandler>>;
   /** Faults in the background. */
   readonly faults: unknown[];
   balances(): Promise<Balances>;

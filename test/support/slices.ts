@@ -55,6 +55,7 @@ import { createSimulatedLitecoin } from '../../server/src/rails/simulated/liteco
 import { createSimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import type { Committer } from '../../server/src/state/commit/commit.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
+import type { TaskHandler } from '../../server/src/state/work/queue.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
 import type { Send } from '../../server/src/webhooks/sender.ts';
 import { createWebhookService } from '../../server/src/webhooks/service.ts';
@@ -189,6 +190,31 @@ export function wireSlices({
     random: () => 0,
     relaySecrets: null,
   });
+  const handlers: Readonly<Record<string, TaskHandler>> = {
+    ...tasks,
+    ...charging.tasks,
+    ...pixCharging.tasks,
+    ...ltcCharging.tasks,
+    ...createRefundSending({
+      database,
+      committer,
+      sources,
+      rails: { card_payment: acquirer, payment: rail, charge: rail },
+      claims: createClaimFollowing({ sources: DISPUTE_SOURCES, meter: NO_METER }),
+      controls: refunds,
+      meter: { onRefund: () => undefined },
+    }).tasks,
+    ...disputes.tasks,
+    ...createClaimReceiving({
+      committer,
+      rail: pix,
+      codes: pixCharging,
+      sources: DISPUTE_SOURCES,
+      meter: NO_METER,
+    }).tasks,
+    ...subscriptions.tasks,
+    ...delivery.tasks,
+  };
   return {
     ...made,
     cardPayments: {
@@ -208,7 +234,9 @@ export function wireSlices({
     payments,
     charges,
     subscriptions,
+    /** The simulated bank of PIX payments, without the faults of `wrapPix`. */
     pix,
+    /** The simulated Litecoin network, without the faults of `wrapLitecoin`. */
     litecoin,
     ltc: { ...ltcCharging, ...createLtcControls({ database, committer, family: ltcPayments }) },
     access: createAccessService({ database, committer, clock }),
@@ -232,30 +260,7 @@ export function wireSlices({
       ...sandbox,
     },
     webhooks: createWebhookService({ database, committer, privateAddresses }),
-    handlers: {
-      ...tasks,
-      ...charging.tasks,
-      ...pixCharging.tasks,
-      ...ltcCharging.tasks,
-      ...createRefundSending({
-        database,
-        committer,
-        sources,
-        rails: { card_payment: acquirer, payment: rail, charge: rail },
-        claims: createClaimFollowing({ sources: DISPUTE_SOURCES, meter: NO_METER }),
-        controls: refunds,
-        meter: { onRefund: () => undefined },
-      }).tasks,
-      ...disputes.tasks,
-      ...createClaimReceiving({
-        committer,
-        rail: pix,
-        codes: pixCharging,
-        sources: DISPUTE_SOURCES,
-        meter: NO_METER,
-      }).tasks,
-      ...subscriptions.tasks,
-      ...delivery.tasks,
-    },
+    /** The handlers of the work queue, for a test that claims a task itself. */
+    handlers,
   };
 }
