@@ -85,40 +85,49 @@ export function list(
 }
 
 /**
- * The list and the lookup of a family. The facade reads nothing from the list, which shows whether the service has the family, and
- * gives an id.
+ * The list and the lookup of a family. Without `readList` the facade reads nothing from the list, which shows whether the service has
+ * the family, and gives an id.
  */
 export function checkedFamily({
-  list: listName,
+  path,
+  listName = path,
+  idInPath = 'id',
   idName,
-  resource,
   nobody,
-  read,
+  resource,
   members,
+  read,
+  readList,
 }: {
-  /** The last word of the list's path, and the list's name in its answer. */
-  list: string;
+  /** The last word of the list's path. */
+  path: string;
+  /** The name of the list in its answer. */
+  listName?: string;
+  idInPath?: string;
   idName: string;
-  resource: MirroredResource;
   nobody: string;
-  read: Reader;
+  resource?: MirroredResource;
   members: readonly string[];
+  read: Reader;
+  readList?: Parameters<typeof list>[0];
 }): ReadEndpoint[] {
-  const family = `GET /v1/${listName}`;
+  const family = `GET /v1/${path}`;
   return [
     {
       name: family,
-      pathOf: () => `/v1/${listName}?limit=1`,
-      read(body) {
-        const claim = read(readPage(body, listName)?.items[0]);
-        const id = (claim as Readonly<Record<string, unknown>> | null)?.[idName];
-        return { isEmpty: false, unread: [], id: typeof id === 'string' ? id : undefined };
-      },
+      pathOf: () => `/v1/${path}?${readList ? ONE_ITEM : 'limit=1'}`,
+      read: readList
+        ? list(readList, listName, idName, members)
+        : (body) => {
+            const claim = read(readPage(body, listName)?.items[0]);
+            const id = (claim as Readonly<Record<string, unknown>> | null)?.[idName];
+            return { isEmpty: false, unread: [], id: typeof id === 'string' ? id : undefined };
+          },
     },
     {
-      ...{ family, resource, nobody },
-      name: `${family}/{id}`,
-      pathOf: (id) => `/v1/${listName}/${encodeURIComponent(id)}`,
+      ...{ family, nobody, ...(resource && { resource }) },
+      name: `${family}/{${idInPath}}`,
+      pathOf: (id) => `/v1/${path}/${encodeURIComponent(id)}`,
       read: one(read, idName, members),
     },
   ];

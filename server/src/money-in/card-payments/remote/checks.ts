@@ -1,28 +1,21 @@
-import { type Checks, list, ONE_ITEM, one } from '../../../upstream/checks.ts';
+import { type Checks, checkedFamily } from '../../../upstream/checks.ts';
 import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
 
-const [LIST, LOOKUP] = ['GET /v1/card-payments', 'GET /v1/card-payments/{orderCode}'];
-const MEMBERS = ['status', 'amountCents'];
-
 export const cardPaymentChecks: Checks = {
-  reads: [
-    {
-      name: LIST,
-      pathOf: () => `/v1/card-payments?${ONE_ITEM}`,
-      read: list(cardPaymentsFromWire, 'cardPayments', 'orderCode', MEMBERS),
-    },
-    {
-      name: LOOKUP,
-      family: LIST,
-      resource: 'card_payment',
-      nobody: 'PSC-000000000000',
-      pathOf: (id) => `/v1/card-payments/${encodeURIComponent(id)}`,
-      read: one(cardPaymentFromWire, 'orderCode', MEMBERS),
-    },
-  ],
+  reads: checkedFamily({
+    path: 'card-payments',
+    listName: 'cardPayments',
+    idInPath: 'orderCode',
+    idName: 'orderCode',
+    resource: 'card_payment',
+    nobody: 'PSC-000000000000',
+    members: ['status', 'amountCents'],
+    read: cardPaymentFromWire,
+    readList: cardPaymentsFromWire,
+  }),
   writes: [{ name: 'POST /v1/card-payments' }],
   features: [
-    { feature: 'the status of card payments', needs: [LOOKUP] },
-    { feature: 'card payments whose answer was lost', needs: [LIST] },
+    { feature: 'the status of card payments', needs: ['GET /v1/card-payments/{orderCode}'] },
+    { feature: 'card payments whose answer was lost', needs: ['GET /v1/card-payments'] },
   ],
 };

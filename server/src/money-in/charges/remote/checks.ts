@@ -3,7 +3,7 @@ import { chargeFromWire } from '../wire.ts';
 
 export const chargeChecks: Checks = {
   reads: checkedFamily({
-    list: 'charges',
+    path: 'charges',
     idName: 'chargeId',
     resource: 'charge',
     nobody: `psc_${ZEROS}`,

@@ -3,7 +3,7 @@ import { paymentFromWire } from '../wire.ts';
 
 export const paymentChecks: Checks = {
   reads: checkedFamily({
-    list: 'payments',
+    path: 'payments',
     idName: 'paymentId',
     resource: 'payment',
     nobody: `psa_${ZEROS}`,

@@ -3,7 +3,7 @@ import { subscriptionFromWire } from '../upstream-wire.ts';
 
 export const subscriptionChecks: Checks = {
   reads: checkedFamily({
-    list: 'subscriptions',
+    path: 'subscriptions',
     idName: 'subscriptionId',
     resource: 'subscription',
     nobody: `psa_sub_${ZEROS}`,

@@ -3,7 +3,7 @@ import { voucherFromWire } from '../wire.ts';
 
 export const voucherChecks: Checks = {
   reads: checkedFamily({
-    list: 'vouchers',
+    path: 'vouchers',
     idName: 'voucherId',
     resource: 'voucher',
     nobody: `vou_${ZEROS}`,
