@@ -158,7 +158,7 @@ describe('a list by rank', () => {
     expect(await find(0)).toEqual({ items: [], complete: false, readable: false });
   });
 
-  test('a list is read upwards from a place, and from its end', async () => {
+  test('a list is read upwards from a position, and from its end', async () => {
     const { list } = service(250);
     expect(await list({ end: 'last', before: 5, limit: 3 })).toMatchObject({ ids: [8, 7, 6], more: true });
     expect(await list({ end: 'last', limit: 2 })).toMatchObject({ ids: [2, 1], more: true });
@@ -181,7 +181,7 @@ describe('a list by rank', () => {
     });
   });
 
-  test('a place is found also behind more than a page of new items', async () => {
+  test('a position is found also behind more than a page of new items', async () => {
     const { list, add } = service(20, { isFinal: () => false });
     await list();
     add(...Array.from({ length: 300 }, (_, index) => 1_000 + index));
@@ -269,7 +269,7 @@ describe('a list by rank', () => {
     expect(await list({ end: 'last', limit: 3 })).toMatchObject({ ids: [3, 2, 1] });
   });
 
-  test('an item that cannot be read is left out, and its place stays', async () => {
+  test('an item that cannot be read is left out, and its position stays', async () => {
     const { list, faults } = service(10);
     faults.unreadable.add(9);
     expect(await list({ limit: 3 })).toEqual({ ids: [10, 8, 7], positions: [10, 8, 7], more: true });

@@ -119,7 +119,7 @@ describe('Last-Event-ID', () => {
     expect((await read(first.cursor)).orderCode).toBe(two);
   });
 
-  test('of Last-Event-ID and `after` the later place holds', async () => {
+  test('of Last-Event-ID and `after` the later position holds', async () => {
     const early = await cursorOf();
     await create();
     const late = await cursorOf();

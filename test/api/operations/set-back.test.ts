@@ -32,12 +32,12 @@ afterAll(async () => {
  * on the first instance.
  */
 const CASES: [string, number, number][] = [
-  ['below its place, by its own instance', 0, 1],
-  ['below its place, by another instance', 1, 1],
-  ['exactly to its place, by its own instance', 0, 3],
-  ['exactly to its place, by another instance', 1, 3],
-  ['beyond its place, by its own instance', 0, 5],
-  ['beyond its place, by another instance', 1, 5],
+  ['below its position, by its own instance', 0, 1],
+  ['below its position, by another instance', 1, 1],
+  ['exactly to its position, by its own instance', 0, 3],
+  ['exactly to its position, by another instance', 1, 3],
+  ['beyond its position, by its own instance', 0, 5],
+  ['beyond its position, by another instance', 1, 5],
 ];
 
 describe.each(['ws', 'sse'] as const)('a subscriber over %s whose log is set back', (transport) => {

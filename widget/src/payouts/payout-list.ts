@@ -69,9 +69,9 @@ export function createPayoutList(): PayoutList {
   let view = DEFAULT_VIEW;
   /** The loaded payouts of the view, in the server's order. */
   let order: string[] = [];
+  /** The position of each loaded payout in the server's order, by its id. */
+  let positions = new Map<string, number>();
   /** The payouts of the view, in its order; undefined if none were sorted yet. */
-  let places = new Map<string, number>();
-  /** The payouts of the view, in its order; undefined: none were sorted. */
   let sorted: string[] | undefined;
   /** The payouts that have changed since the last sort. */
   const moved = new Set<string>();
@@ -99,7 +99,7 @@ export function createPayoutList(): PayoutList {
   /** Inserts a payout at its position in the server's order, unless that is after the loaded ones. */
   function insert(payout: Payout): void {
     const { id, requestedAt, status } = payout;
-    if (places.has(id) || !matches(status)) return;
+    if (positions.has(id) || !matches(status)) return;
     // A payout without a time is the newest.
     const isEarlier = (other: string) =>
       isOldestFirst()
@@ -109,11 +109,11 @@ export function createPayoutList(): PayoutList {
     const isLast = last === undefined || !isEarlier(last);
     if (isLast && !complete) return;
     const index = isLast ? order.length : order.findIndex(isEarlier);
-    const place = isLast ? (places.get(last!) ?? 0) + 1 : places.get(order[0]!)! - 1;
+    const position = isLast ? (positions.get(last!) ?? 0) + 1 : positions.get(order[0]!)! - 1;
     order.splice(index, 0, id);
-    places.set(id, place);
+    positions.set(id, position);
     moved.add(id);
-    // There may be no number between two neighboring places.
+    // There may be no number between two neighboring positions.
     if (!isLast && index > 0) sorted = undefined;
   }
 
@@ -121,9 +121,9 @@ export function createPayoutList(): PayoutList {
     const page = isOldestFirst() ? [...nodes].reverse() : nodes;
     for (const payout of page) {
       merge(payout);
-      if (places.has(payout.id)) continue;
+      if (positions.has(payout.id)) continue;
       order.push(payout.id);
-      places.set(payout.id, order.length);
+      positions.set(payout.id, order.length);
     }
     sorted = undefined;
     total = totalCount;
@@ -136,7 +136,7 @@ export function createPayoutList(): PayoutList {
   function start(newView: PayoutView, page: PayoutPage): void {
     view = newView;
     order = [];
-    places = new Map();
+    positions = new Map();
     addPage(page);
   }
 
@@ -146,12 +146,17 @@ export function createPayoutList(): PayoutList {
     const sign = view.sort.startsWith('-') ? -1 : 1;
     const keyed = (id: string) => {
       const { amountCents, status } = known.get(id)!;
-      return { id, key: key === 'amount' ? amountCents : key ? RANKS[status] : 0, place: places.get(id)! };
+      return {
+        id,
+        key: key === 'amount' ? amountCents : key ? RANKS[status] : 0,
+        position: positions.get(id)!,
+      };
     };
     type Keyed = ReturnType<typeof keyed>;
-    const compare = (left: Keyed, right: Keyed) => sign * (left.key - right.key) || left.place - right.place;
-    const isVisible = (id: string) => places.has(id) && matches(known.get(id)!.status);
-    if (!sorted) for (const [index, id] of order.entries()) places.set(id, index);
+    const compare = (left: Keyed, right: Keyed) =>
+      sign * (left.key - right.key) || left.position - right.position;
+    const isVisible = (id: string) => positions.has(id) && matches(known.get(id)!.status);
+    if (!sorted) for (const [index, id] of order.entries()) positions.set(id, index);
     else if (moved.size === 0) return sorted;
     const changed = (sorted ? [...moved] : order).filter(isVisible).map(keyed).sort(compare);
     const rest = sorted?.filter((id) => !moved.has(id)) ?? [];
@@ -159,7 +164,7 @@ export function createPayoutList(): PayoutList {
     const next: string[] = [];
     let from = 0;
     for (const each of changed) {
-      // Finds the place among the unchanged ones by halving.
+      // Finds the position among the unchanged ones by halving.
       let at = from;
       for (let end = rest.length; at < end; ) {
         const middle = (at + end) >> 1;

@@ -68,7 +68,7 @@ async function findStart<Item>(subscription: SubscriptionOptions<Item>): Promise
   const cursors = updatesCursors(cursorsFor, tenant);
   const state = begin ? await begin() : null;
   const finalVersion = state?.isOver ? state.version : null;
-  const after = placeAfter(cursors, subscription);
+  const after = positionAfter(cursors, subscription);
   if (after === null) {
     const position = state
       ? { version: state.version, mark: await readMark(database.sql, tenant, state.version) }
@@ -94,7 +94,7 @@ async function findStart<Item>(subscription: SubscriptionOptions<Item>): Promise
 }
 
 /** The later of the positions that the client names; null if it names none. @throws ValidationError */
-function placeAfter(
+function positionAfter(
   cursors: Cursors,
   { after, lastEventId }: Pick<SubscriptionOptions<never>, 'after' | 'lastEventId'>,
 ): Position | null {

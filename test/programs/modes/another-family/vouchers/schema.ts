@@ -131,7 +131,7 @@ builder.queryFields((t) => ({
       const cursors = context.listCursors('vouchers');
       const range = rangeOf(cursors, args);
       const { items, more } = await context.services.vouchers.list(tenant, { ...filter, ...range });
-      const nodes = items.map(({ place, resource }) => ({ place, node: resource }));
+      const nodes = items.map(({ position, resource }) => ({ position, node: resource }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
         total: () => context.services.vouchers.count(tenant, filter),

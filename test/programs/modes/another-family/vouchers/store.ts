@@ -59,10 +59,10 @@ export async function listVouchers(
   sql: Sql,
   tenant: Tenant,
   { end, limit, offset, after, before, ...filter }: ListRange & VoucherFilter & { offset?: number },
-): Promise<{ place: number; resource: StoredVoucher }[]> {
+): Promise<{ position: number; resource: StoredVoucher }[]> {
   const range = { end, limit, offset, after, before };
   const rows = await selectFiltered<{ number: number }>(sql, tenant, 'voucher', conditionsOf(filter), range);
-  return rows.map((row) => ({ place: row.number, resource: voucherTable.fromRow(row) }));
+  return rows.map((row) => ({ position: row.number, resource: voucherTable.fromRow(row) }));
 }
 
 export function countVouchers(sql: Sql, tenant: Tenant, filter: VoucherFilter): Promise<number> {

@@ -21,7 +21,7 @@ export function mergeUpstreamVoucher(known: Voucher | null, claim: UpstreamVouch
     createdAt: known?.createdAt ?? claim.createdAt,
     paidAt: known?.paidAt ?? claim.paidAt,
   };
-  if (!known) return { payment: voucher, changed: { from: null } };
+  if (!known) return { resource: voucher, changed: { from: null } };
   if (isUnchanged(known, voucher)) return null;
-  return { payment: { ...voucher, version: known.version + 1 }, changed: { from: known.status } };
+  return { resource: { ...voucher, version: known.version + 1 }, changed: { from: known.status } };
 }
