@@ -132,6 +132,59 @@ describeOnDatabase('a facade whose records went back', (open) => {
     expect(await payouts.findByKey(tenant, 'k1')).toMatchObject({ code: 'SAQ-1' });
   });
 
+  test('a withdrawal under way at the backup does not take the payout of a request that the records lack', async () => {
+    const destination = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
+    const input = { ...PAYOUT, method: 'ltc', destination } as const;
+    const { payouts, doubts, work, clock, shown, list, sent, records, tenant } = await start({
+      script: ({ method }) => (method === 'POST' ? lost() : undefined),
+    });
+    await records.restored({ confirm: true });
+    expect((await payouts.request(tenant, { ...input, idempotencyKey: 'k1' })).payout.inDoubt).toBe(true);
+    clock.advance(MINUTE);
+    await records.restored({ since: plusMs(clock.now(), -MINUTE) });
+    // The lost records had the request k2, which has made this payout.
+    list.push({ ...shown('SAQ-2', {}), method: 'ltc', walletAddress: destination });
+    for (let lookups = 0; lookups < 3; lookups += 1) {
+      clock.advance(MINUTE);
+      await work.settled();
+    }
+    expect(await payouts.findByKey(tenant, 'k1')).toMatchObject({ inDoubt: true, code: null });
+    expect((await payouts.request(tenant, { ...input, idempotencyKey: 'k2' })).payout.inDoubt).toBe(true);
+    expect(sent()).toBe(1);
+    const second = (await doubts.listDoubts()).doubts.find(({ key }) => key === 'k2')!;
+    await doubts.settleDoubt({ id: second.id, made: 'SAQ-2' });
+    expect(await payouts.findByKey(tenant, 'k2')).toMatchObject({ code: 'SAQ-2' });
+    await records.restored({ confirm: true });
+  });
+
+  test('a transfer under way at the backup does not take the entry of a request that the records lack', async () => {
+    const entries: object[] = [];
+    const { subaccounts, work, clock, sent, records, tenant } = await start({
+      script({ method, path }) {
+        if (method === 'POST') return lost();
+        return path.includes('/statement') ? { body: { entries, total: entries.length } } : undefined;
+      },
+    });
+    await records.restored({ confirm: true });
+    const transfer = () =>
+      subaccounts.transfer(tenant, { subaccountId: SUBACCOUNT, amountCents: 100, idempotencyKey: 'k1' });
+    const unknown = { code: 'UPSTREAM_UNAVAILABLE', moneyMayHaveMoved: true };
+    await expect(transfer()).rejects.toMatchObject(unknown);
+    clock.advance(MINUTE);
+    await records.restored({ since: plusMs(clock.now(), -MINUTE) });
+    entries.push({
+      ...{ kind: 'transfer_in', refId: 'rep_1', amountCents: 100 },
+      createdAt: clock.now().toISOString(),
+    });
+    clock.advance(MINUTE);
+    await work.settled();
+    await expect(transfer()).rejects.toMatchObject(unknown);
+    expect(sent()).toBe(1);
+    await records.restored({ confirm: true });
+    expect(await transfer()).toMatchObject({ entry: { refId: 'rep_1' } });
+    expect(sent()).toBe(1);
+  });
+
   test('a withdrawal is sent where no newer one fits that is nobody’s', async () => {
     const { payouts, shown, list, sent, tenant } = await start();
     list.push(

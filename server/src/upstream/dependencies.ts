@@ -18,7 +18,7 @@ export interface UpstreamDependencies {
   readonly database: Database;
   readonly committer: Committer;
   /** The mark of records that were set back: they lack the service's statements since then. */
-  readonly records: Pick<Records, 'lastKnown'>;
+  readonly records: Pick<Records, 'behind' | 'lastKnown'>;
   readonly clock: Clock;
   readonly upstream: Upstream;
   /** The service's clock, by which it dates its resources. */

@@ -298,6 +298,14 @@ export function isFromBefore(
   return behind !== null && observedAt < behind.until;
 }
 
+/**
+ * Whether a request began before the records were set back: a resource that seems to be its own may be that
+ * of a request which they lack.
+ */
+export function isRequestOfBefore({ createdAt }: { createdAt: Date }, behind: Behind | null): boolean {
+  return behind !== null && createdAt < behind.until;
+}
+
 /** The most resources from before a restore that one poll considers. */
 const MAX_OF_BEFORE = 100;
 

@@ -15,7 +15,7 @@ import {
 import { ABSENT_AFTER_MS, type Intent, isOpen } from '../../../upstream/intents/transitions.ts';
 import type { Observation } from '../../../upstream/mirror.ts';
 import { newestMirrored } from '../../../upstream/mirror-lists.ts';
-import { selectKnownUpTo, selectMadeOf } from '../../../upstream/mirror-store.ts';
+import { isRequestOfBefore, selectKnownUpTo, selectMadeOf } from '../../../upstream/mirror-store.ts';
 import { isNewestFirst, reachesBefore, readPagesUntil } from '../../../upstream/read-until.ts';
 import { earliestOf, type Recognition, recognise, windowOf } from '../../../upstream/recognise.ts';
 import {
@@ -87,6 +87,7 @@ export function createPayoutRequests({
   clock,
   upstream,
   reads,
+  records,
   intents,
   pollNow,
   endpoints,
@@ -345,6 +346,7 @@ export function createPayoutRequests({
     // Open requests are read before claims, so a request that ends in between still counts as a rival.
     const open = await intents.open(tenant, REQUEST);
     const claimed = await intents.claimed(tenant, REQUEST, ids);
+    const isOfBefore = isRequestOfBefore(intent, await records.behind());
     const positions = new Map(made.map(({ position, observed }) => [observed.id, position]));
     const recognition = recognise({
       items: made.map(({ observed }) => payoutIn(observed)),
@@ -355,6 +357,7 @@ export function createPayoutRequests({
       claimed,
       // A request that came after this payout was mirrored has not made it.
       hasRival: (payout) =>
+        isOfBefore ||
         open.some(
           (other) =>
             other.id !== intent.id &&

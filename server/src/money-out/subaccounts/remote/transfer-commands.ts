@@ -9,6 +9,7 @@ import type { Endpoints } from '../../../upstream/endpoint-availability.ts';
 import type { OutcomeLookup, RequestKind } from '../../../upstream/intents/operations.ts';
 import type { Intent } from '../../../upstream/intents/transitions.ts';
 import type { Observation } from '../../../upstream/mirror.ts';
+import { isRequestOfBefore } from '../../../upstream/mirror-store.ts';
 import { readPagesUntil } from '../../../upstream/read-until.ts';
 import { earliestOf, recognise, windowOf } from '../../../upstream/recognise.ts';
 import { isSuccess } from '../../../upstream/responses.ts';
@@ -55,6 +56,7 @@ const WINDOW = windowOf({ beforeMs: 60_000, afterMs: 5 * 60_000 });
 
 export function createTransferRequests({
   upstream,
+  records,
   intents,
   endpoints,
   serviceClock,
@@ -128,6 +130,7 @@ export function createTransferRequests({
     const rivals = [...open, ...unidentified].filter(
       ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
     );
+    const isOfBefore = isRequestOfBefore(intent, await records.behind());
     // The service may have its own word for a transfer, which is read differently here. If the transfer were
     // repeated, the money would go twice.
     const isLookalike = ({ kind, amountCents: cents, createdAt }: StatementLine) => {
@@ -142,7 +145,7 @@ export function createTransferRequests({
       claimed,
       idOf: ({ refId }) => refId,
       dateOf: ({ createdAt }) => createdAt,
-      hasRival: () => rivals.length > 0,
+      hasRival: () => isOfBefore || rivals.length > 0,
       complete: statement.complete,
     });
     if (kind === 'none' && statement.items.some(isLookalike)) return 'unclear';
