@@ -52,8 +52,6 @@ export const ONLY_IN_ALL = [
   // Shows that a payout method is one file; contributing.test compares the files that a method touches with the
   // checklist.
   'money-out/payouts/another-method.test.ts',
-  // Compiles and serves a copy of the sources with one more family; contributing.test counts the files that a family costs.
-  'programs/modes/another-family.test.ts',
   // Installs both packages by npm, and starts what is installed.
   'packages.test.ts',
   // Needs Prometheus' own tool; programs/ops/dashboard compares the rules with the documents and the metrics.

@@ -6,7 +6,6 @@ export const voucherFamily: Family<Voucher, UpstreamVoucher> = {
   resource: 'voucher',
   idOf: ({ voucherId }) => voucherId,
   merge: mergeUpstreamVoucher,
-  confirmsStatus: (claim, status) => claim.status === status,
   isFinal: (status) => status === 'paid',
   fromJson: voucherFromJson,
   listedBy: ({ createdAt }) => ({ parent: null, createdAt }),
