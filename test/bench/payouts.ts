@@ -81,7 +81,7 @@ interface Round {
   statements: number;
 }
 
-/** Measures rounds of ours in turns with the same statements alone, and checks both ledgers afterwards. */
+/** Measures rounds of payouts, in turns with rounds of the same statements alone, and then checks both ledgers. */
 async function measureOne(
   child: Child,
   { name, explanation, ours }: { name: string; explanation: string; ours: () => Promise<Round> },

@@ -16,8 +16,8 @@ export interface Merged<Resource extends { status: string }> {
 }
 
 /**
- * The time within which the service's answers catch up with its webhooks. A webhook that is contradicted
- * after it was wrong.
+ * The time within which the service's answers catch up with its webhooks. An answer that contradicts a webhook
+ * after that time shows that the webhook was wrong.
  */
 export const CLAIM_HOLDS_MS = 2 * 60_000;
 

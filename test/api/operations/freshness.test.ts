@@ -50,7 +50,7 @@ test('A batch that root fields share counts for each of them that has loaded fro
   const [first, second, third, fourth] = [of('first'), of('second'), of('third'), of('fourth')];
   await Promise.all([first.load('old'), second.load('new')]);
   expect(batches).toEqual([['old', 'new']]);
-  // A value that is already there counts as well; a value of another batch does not.
+  // A field also counts if its value was loaded before; a field of another batch does not.
   await third.load('old');
   await fourth.load('other');
   expect(batches).toEqual([['old', 'new'], ['other']]);

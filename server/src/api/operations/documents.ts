@@ -55,7 +55,7 @@ export function documentsPlugin(): Plugin {
     },
     onValidate({ params: { documentAST: document, schema }, setResult }) {
       if (valid.has(document)) return setResult([]);
-      // The limits are checked before GraphQL's rules, some of them compare each field with each other.
+      // The limits are checked before GraphQL's rules, because some rules compare each field with each other.
       const refused = refuseTooLarge(document);
       if (refused.length === 0)
         refused.push(...refuseConditions(document), ...refuseAliases(schema, document));
@@ -70,7 +70,7 @@ export function documentsPlugin(): Plugin {
   };
 }
 
-/** Drops the tokens of a document, a list through all of it: only messages about an invalid document read them. */
+/** Drops the tokens of a document, because only messages about an invalid document read them. */
 function dropTokens(document: DocumentNode): void {
   bytesOf(document);
   visit(document, {

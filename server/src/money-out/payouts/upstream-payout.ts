@@ -98,8 +98,8 @@ function mergeStatus(
 }
 
 /**
- * Whether a source corrects a known end. An end that the service itself has said never opens again: such an
- * answer is older.
+ * Whether a source corrects a known end. If the service itself has reported the end, an answer without an end
+ * is older, and corrects nothing.
  */
 function isCorrection({ claimedAt }: Payout, next: Payout['status'], source: UpstreamSource): boolean {
   if (source.by === 'event') return false;
@@ -123,8 +123,8 @@ function mergeClaimedAt(
 }
 
 /**
- * The status for a method. Only money that left unconfirmed is `processing`; for another method that is
- * `unknown`.
+ * The status for a method. A payout is `processing` only if its method sends money before it is confirmed;
+ * for any other method the status is `unknown`.
  */
 function statusFor<Status extends UpstreamPayout['status']>(
   method: Payout['method'],

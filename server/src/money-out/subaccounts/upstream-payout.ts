@@ -95,7 +95,7 @@ function prevails(
   }
   if (by === 'event') return false;
   const { claimedAt } = known;
-  // An end that the service itself has said does not open again: an answer that says so is older.
+  // If the service itself has reported the end, an answer without an end is older.
   if (progressOf(upstream) < 2 || (known.reversed && upstream.status === 'failed' && !upstream.reversed))
     return claimedAt !== undefined && at.getTime() >= claimedAt.getTime() + CLAIM_HOLDS_MS;
   // The service prevails over a webhook of the same millisecond.

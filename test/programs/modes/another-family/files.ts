@@ -17,7 +17,7 @@ const MIGRATIONS = 'server/src/state/db/migrations';
 const [last = ''] = readdirSync(join(root, MIGRATIONS)).sort().reverse();
 const NEXT = String(Number(last.slice(0, 4)) + 1).padStart(4, '0');
 
-/** A text that is put before another, which is in the file once. */
+/** A text to insert into a file, and the text before which it is inserted, which the file contains once. */
 type Insertion = readonly [before: string, text: string];
 
 /** The files outside of the family's folder: those that it changes, and one that it adds. */
