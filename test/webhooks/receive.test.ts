@@ -486,6 +486,17 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect(receiving.faults).toEqual([]);
     });
 
+    test('A check that the budget had no room for is made as soon as there is room again', async () => {
+      const { receiving, looks } = await looking((instance, look) => {
+        if (look <= 6) throw new RateLimitError('120 requests a minute', 20);
+        return confirm(instance);
+      });
+      await receiving.post(delivered(withdrawal('a', 'completed')));
+      // After 1 s, 1 s, 5 s and then each 20 s.
+      await receiving.pass(90 * SECOND);
+      expect(looks).toHaveLength(7);
+    });
+
     test.each([
       ['cannot be read', new UpstreamFault('unreadable', 'maybe'), 5],
       [

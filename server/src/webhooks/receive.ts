@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { HttpError, type Route, readBytes, sendJson } from '../api/http/routes.ts';
 import { type Clock, isAhead, plusMs } from '../kernel/clock.ts';
-import { OperatorNotice, PaymentError, PermissionError, UpstreamError } from '../kernel/errors.ts';
+import {
+  OperatorNotice,
+  PaymentError,
+  PermissionError,
+  RateLimitError,
+  UpstreamError,
+} from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { MirroredResource } from '../kernel/upstream-family.ts';
 import { type Committer, put, type Reader, type State, type Writes } from '../state/commit/commit.ts';
@@ -239,7 +245,10 @@ export function createReceiver({
             new Error(`A webhook of ${resource} ${id} could not be verified${so}: ${cause.message}`);
           if (isOutage(error)) {
             if (task.outages + 1 === MAX_FAILURES) onFault(notVerified(error, ' so far'));
-            throw new RetryLater(error.message, { cause: error, isOutage: true });
+            // A slot of the budget is free again within a minute, and the followers wait for this lookup.
+            const withinMs =
+              error instanceof RateLimitError ? error.retryAfterSeconds * 1_000 : Number.POSITIVE_INFINITY;
+            throw new RetryLater(error.message, { cause: error, isOutage: true, withinMs });
           }
           // An unreadable answer confirms nothing, nor does one refusal after the other.
           const isForbidden = error instanceof PermissionError;

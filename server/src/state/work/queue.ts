@@ -20,12 +20,19 @@ export class RetryLater extends Error {
   override readonly name = 'NotYet';
   /** Whether another service could not be reached: the attempt is counted among the task's `outages`. */
   readonly isOutage: boolean;
+  /** The longest wait until the next attempt, if what is waited for comes sooner than the queue would ask. */
+  readonly withinMs: number;
   constructor(
     message?: string,
-    { isOutage = false, ...options }: ErrorOptions & { isOutage?: boolean } = {},
+    {
+      isOutage = false,
+      withinMs = Number.POSITIVE_INFINITY,
+      ...options
+    }: ErrorOptions & { isOutage?: boolean; withinMs?: number } = {},
   ) {
     super(message, options);
     this.isOutage = isOutage;
+    this.withinMs = withinMs;
   }
 }
 
@@ -267,7 +274,8 @@ export function createWorkQueue({
       report(isOutage || error instanceof RetryLater ? 'not_yet' : 'failed');
       if (!(error instanceof RetryLater)) onError(error, task);
       const attempts = isOutage ? 1 : task.attempts;
-      const delayMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length) - 1]!;
+      const backoffMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length) - 1]!;
+      const delayMs = error instanceof RetryLater ? Math.min(backoffMs, error.withinMs) : backoffMs;
       const at = plusMs(clock.now(), delayMs);
       try {
         const outages = task.outages + (error instanceof RetryLater && error.isOutage ? 1 : 0);
