@@ -151,9 +151,14 @@ export async function createApp({
   const fields = createFieldLog({ metrics, log, slowMs: config.logSlowMs });
   const logFault = createFaultLog({ log, clock: givenClock, onOutage: metrics.onOutage });
   const onFault = (fault: unknown) => logFault(fault, fields.operationOf(fault), 'an internal fault');
+  const onRequest = createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs });
   const http = createHttpServer({
     onFault,
-    onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
+    onRequest(request, response) {
+      // A facade in front of this server compares the times of resources with this date.
+      if (shiftable && shiftable.offsetMs() > 0) response.setHeader('date', shiftable.now().toUTCString());
+      return onRequest(request, response);
+    },
     starting: [startingRoute()],
     deadlines: testing.deadlines,
   });

@@ -859,14 +859,14 @@ describe('the clock', () => {
     await first.close();
 
     const second = await startApp({ database: kept, clock });
-    const answer = await (await fetch(`${second.url}/simulator/state`)).json();
+    const response = await fetch(`${second.url}/simulator/state`);
+    const answer = await response.json();
     await second.close();
     await database.close();
 
-    expect(answer.clock).toMatchObject({
-      offsetMs: 3_600_000,
-      now: new Date(clock.now().getTime() + 3_600_000).toISOString(),
-    });
+    const now = new Date(clock.now().getTime() + 3_600_000);
+    expect(answer.clock).toMatchObject({ offsetMs: 3_600_000, now: now.toISOString() });
+    expect(response.headers.get('date')).toBe(now.toUTCString());
   });
 });
 
