@@ -420,6 +420,22 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(service.sent).toBe(1);
     });
 
+    test('an unknown outcome of a shared request is replayed to all callers but the one whose request was sent', async () => {
+      const { tenant, intents, service } = await start();
+      const asked = deferred();
+      service.answer = async () => {
+        await asked.promise;
+        throw TIMEOUT;
+      };
+      const runs = Array.from({ length: 4 }, () =>
+        failure(intents.run(tenant, operation(service, { key: 'k' }))),
+      );
+      asked.resolve();
+      const replays = (await Promise.all(runs)).map((error) => (error as InDoubtError).replayed);
+      expect(replays.sort()).toEqual([false, true, true, true]);
+      expect(service.sent).toBe(1);
+    });
+
     test('an unknown outcome is looked up soon, then less and less often, for as long as it takes', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;

@@ -13,6 +13,7 @@ import { changeWhileOpen, completion, idOf, opening, resolveTask } from './comma
 import { createEarlierRequests } from './earlier.ts';
 import {
   type Found,
+  InDoubtError,
   type Intents,
   isFound,
   isRefusal,
@@ -107,13 +108,22 @@ export function createIntents({
       }
       // A fresh attempt does not share the run of an earlier one.
       const shared = fresh ? undefined : running.get(intent.id);
-      const outcome = await (shared ??
-        share(intent, fresh ? sendFresh(tenant, intent, operation) : replay(tenant, intent, operation)));
+      const outcome = await (shared
+        ? asReplay(shared, operation)
+        : share(intent, fresh ? sendFresh(tenant, intent, operation) : replay(tenant, intent, operation)));
       if (outcome === 'changed') continue;
-      if (outcome !== 'not_done') return shared ? { ...outcome, replayed: true } : outcome;
+      if (outcome !== 'not_done') return outcome;
       // Nothing was done under this key, so the intent is opened again.
       denied = intent;
     }
+  }
+
+  /** Gives the outcome of another caller's run: only that caller's request has made the resource. */
+  async function asReplay<Input>(shared: Promise<Outcome>, operation: Operation<Input>): Promise<Outcome> {
+    const outcome = await shared.catch((error: unknown) => {
+      throw error instanceof InDoubtError ? unknownOutcome(operation, error.intent, true) : error;
+    });
+    return typeof outcome === 'string' ? outcome : { ...outcome, replayed: true };
   }
 
   function share(intent: Intent, outcome: Promise<Outcome>): Promise<Outcome> {
