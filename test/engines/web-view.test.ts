@@ -72,8 +72,16 @@ describe.each(Object.entries(APPS))(
       window = await engine.visit(site.url);
     }
 
+    /** The driver clicks at a point, so an element that still moves is missed. */
     async function press(element: string): Promise<void> {
       await waitFor(() => window.ask<boolean>(`Boolean(${element}) && !${element}.disabled`)).toBe(true);
+      let before = '';
+      const hasMoved = async () => {
+        const last = before;
+        before = await window.ask<string>(`JSON.stringify(${element}.getBoundingClientRect())`);
+        return before !== last;
+      };
+      await waitFor(hasMoved).toBe(false);
       await window.click(element);
     }
 

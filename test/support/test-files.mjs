@@ -112,9 +112,8 @@ export const BROWSER_PROJECTS = ['journey', 'page', 'component'];
 export const ONE_OF_EACH = [
   // A purchase over each transport.
   'e2e/transports.test.ts',
-  // Each fault and attack, in its smallest size.
+  // A fault and an attack, in their smallest size.
   'attacks/slow.test.ts',
-  'faults/boundaries.test.ts',
   'faults/cut.test.ts',
   'api/http/listen.test.ts',
   // The program as an operator starts it, on PGlite.
@@ -145,10 +144,15 @@ export const LONG = [
   // What is true of both implementations, once more at a facade; what is only the facade's is tested beside them.
   'catalogue/products/remote.test.ts',
   'money-in/card-payments/remote.test.ts',
+  'money-in/payments/remote.test.ts',
   'money-out/payouts/remote.test.ts',
   'money-out/subaccounts/remote.test.ts',
   'security/bad-input.test.ts',
   'webhooks/optional-events.test.ts',
+  'backup/damage.test.ts',
+  // The contracts and `rest` tests of the slices hold the rules of the document too.
+  'document.test.ts',
+  'state/db/lists.test.ts',
 ];
 
 /**
