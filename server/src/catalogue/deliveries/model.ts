@@ -80,7 +80,7 @@ export const deliveryIdText = z
   .transform((id) => id.toLowerCase());
 
 const codesInput = z
-  .array(plainText({ max: 500 }).refine((code) => code.trim() !== '', 'must not be blank'))
+  .array(plainText({ max: 500 }).refine((code) => code === '' || code.trim() !== '', 'must not be blank'))
   .min(1, 'must have at least one code')
   .max(MAX_CODES, `must have at most ${MAX_CODES} codes`)
   .superRefine((codes, context) => {
