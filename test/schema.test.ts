@@ -23,6 +23,7 @@ import {
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { RULES } from '../server/src/api/graphql/common-descriptions.ts';
+import { DEPRECATING_RELEASES } from '../server/src/api/graphql/deprecations.ts';
 import { printSorted } from '../server/src/api/graphql/print-schema.ts';
 import { isSemanticNonNull } from '../server/src/api/graphql/semantic-non-null.ts';
 import { schema } from '../server/src/programs/modes/schema.ts';
@@ -59,6 +60,37 @@ test('A description says more than the name', () => {
   expect(
     repeated.map(({ place }) => place).filter((place) => !/^OptionalWebhookEvent\./.test(place)),
   ).toEqual([]);
+});
+
+/** Reserved words, which a member of a generated class cannot be named: of Java, Kotlin, Dart, Swift, Rust, Python, Ruby and PHP. */
+const RESERVED = new Set(
+  `abstract alias and as assert async await base become begin bool boolean box break byte case catch char class clone const
+  continue crate declare def default defer defined deinit del delete die do double dyn echo elif else elseif elsif empty end
+  ensure enum eval except exit export extends extension extern fallthrough false fileprivate final finally float fn for foreach
+  from fun func function global goto guard if impl implements import in include init inout instanceof int interface internal is
+  isset lambda let list long loop macro match mod module move mut namespace native new next nil nonlocal not null object open
+  operator or override package pass precedencegroup print private protected protocol pub public raise redo ref repeat require
+  rescue rethrow rethrows retry return self short static strictfp struct subscript super switch synchronized this throw throws
+  trait transient true try type typealias typeof undef unless unsafe unset unsized until use using val var virtual void volatile
+  when where while with xor yield`.split(/\s+/),
+);
+
+test('No member has the name of a reserved word, but those of 0.1.0, which are deprecated', () => {
+  const members = Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type) || isInterfaceType(type) || isInputObjectType(type))
+    .filter(({ name }) => !name.startsWith('__'))
+    .flatMap((type) => Object.values<GraphQLField<unknown, unknown> | GraphQLArgument>(type.getFields()))
+    .flatMap((field) => ('args' in field ? [field, ...field.args] : [field]));
+  const reserved = members.filter(({ name }) => RESERVED.has(name));
+  expect(reserved.filter(({ deprecationReason }) => !deprecationReason).map(({ name }) => name)).toEqual([]);
+  expect(reserved.length).toBeGreaterThan(0);
+});
+
+test('A deprecation names the release that began it', () => {
+  const reasons = printSorted(schema).match(/@deprecated\(reason: "(.*?)"\)/g) ?? [];
+  const releases = Object.keys(DEPRECATING_RELEASES).map((release) => `Deprecated since ${release}.")`);
+  expect(reasons.filter((reason) => !releases.some((end) => reason.endsWith(end)))).toEqual([]);
+  expect(reasons.length).toBeGreaterThan(0);
 });
 
 test('A shared description is of something that has none of its own', () => {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The program of the package: without a command it starts the server; a command is one of psa's, such as `keys list`.
-import { endWithNpm, readStartArguments, startHelp, unsuitableNode } from './starting.mjs';
+import { endWithNpm, readStartArguments, serverVersion, startHelp, unsuitableNode } from './starting.mjs';
 
 const NAMES = { command: 'npx @psa/server', withOptions: 'npx @psa/server' };
 
@@ -19,6 +19,8 @@ process.env.NODE_ENV ??= 'production';
 if (args[0] && !args[0].startsWith('-')) {
   endWithNpm();
   await import(new URL('../dist/psa.js', import.meta.url).href);
+} else if (args[0] === '--version' || args[0] === '-V') {
+  console.log(serverVersion());
 } else if (args.includes('--help') || args.includes('-h')) {
   process.stdout.write(startHelp({ ...NAMES, about: 'Starts the server. Ctrl-C stops it.' }));
   process.stdout.write('\nAccounts, API keys, backup and restore: npx @psa/server help\n');

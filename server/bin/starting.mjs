@@ -10,6 +10,13 @@ export function unsuitableNode(version) {
   return isSuitable ? undefined : `Node 22.12, 24 or newer is needed; this is Node ${version}.`;
 }
 
+/** The version of the server. */
+export function serverVersion() {
+  return /** @type {{ version: string }} */ (
+    JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  ).version;
+}
+
 /**
  * The help of the command that starts the server.
  * @param {{ command: string, withOptions: string, about: string }} names the command, alone and before options, and what it does

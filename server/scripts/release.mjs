@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled } from './install.mjs';
 import { interfaces, writeBaseline } from './interfaces.mjs';
@@ -9,13 +9,14 @@ import { releaseWidget } from './released-widgets.mjs';
 // Writes the files of a release: the versions and changelogs from the changesets, the interfaces that the next changes are
 // compared with, the bundles of the widget at the addresses of this version, and the migrations that must not change from now on.
 await ensureInstalled();
-if (!readdirSync(join(root, '.changeset')).some((file) => file.endsWith('.md')))
-  fail('There is no changeset, and so nothing to release.');
+const changesets = readdirSync(join(root, '.changeset')).filter((file) => file.endsWith('.md'));
+if (changesets.length === 0) fail('There is no changeset, and so nothing to release.');
 
 /** @type {[string, () => Promise<{ ok: boolean, output: string }>][]} */
 const steps = [
   // Checked first: a breaking change in the baseline would not be found by any gate.
   ['interfaces', interfaces],
+  ['types of the changes', lowerMajors],
   [
     'versions and changelogs',
     () => runNode('node_modules/@changesets/cli/bin.js', ['version'], { quiet: true }),
@@ -37,3 +38,20 @@ for (const [name, work] of steps) {
 }
 // The documents name the newest version and its hashes.
 await regenerate();
+
+/** Lowers the type of breaking changes to minor: before 1.0.0 a break raises the minor number, and `changeset version` does not know that. */
+async function lowerMajors() {
+  for (const [name, folder] of [
+    ['@psa/server', 'server'],
+    ['@psa/checkout', 'widget'],
+  ]) {
+    const { version } = JSON.parse(readFileSync(join(root, `${folder}/package.json`), 'utf8'));
+    if (!version.startsWith('0.')) continue;
+    for (const file of changesets) {
+      const path = join(root, '.changeset', file);
+      const text = readFileSync(path, 'utf8');
+      writeFileSync(path, text.replace(new RegExp(`^(['"]${name}['"]: )major$`, 'm'), '$1minor'));
+    }
+  }
+  return { ok: true, output: '' };
+}

@@ -1,4 +1,4 @@
-import { endWithNpm, readStartArguments, startHelp } from '../bin/starting.mjs';
+import { endWithNpm, readStartArguments, serverVersion, startHelp } from '../bin/starting.mjs';
 import { ensureParts, RUNNABLE } from './build.mjs';
 import { ensureInstalled } from './install.mjs';
 import { fail, isMain } from './progress.mjs';
@@ -7,7 +7,9 @@ const NAMES = { command: 'npm start', withOptions: 'npm start --' };
 
 if (isMain(import.meta.url)) {
   const args = process.argv.slice(2);
-  if (args.includes('--help') || args.includes('-h')) {
+  if (args[0] === '--version' || args[0] === '-V') {
+    console.log(serverVersion());
+  } else if (args.includes('--help') || args.includes('-h')) {
     const about = 'Installs and builds what is not up to date, then starts the server. Ctrl-C stops it.';
     process.stdout.write(startHelp({ ...NAMES, about }));
   } else {

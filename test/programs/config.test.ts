@@ -22,7 +22,35 @@ describe('the environment', () => {
       drainMs: 3_000,
       logSlowMs: 1_000,
       fastPath: true,
+      unknownVariables: [],
     });
+  });
+
+  test.each([
+    ['PSA_TRUSTED_DOCUMENT_ONLY', 'PSA_TRUSTED_DOCUMENTS_ONLY'],
+    ['PSA_DMEO', 'PSA_DEMO'],
+    ['psa_data_dir', 'PSA_DATA_DIR'],
+    ['PSA_DATADIR', 'PSA_DATA_DIR'],
+    ['PSA_UPSTREAM_WEBHOOK_SECRETS', 'PSA_UPSTREAM_WEBHOOK_SECRET'],
+    ['PSA_UPSTREAM_TEST_KEYS', 'PSA_UPSTREAM_TEST_KEY'],
+  ])('The misspelt %s is refused, and its value is not shown', (name, meant) => {
+    expect(() => readConfig({ [name]: 'hidden' })).toThrow(
+      new ConfigError(`${name} is not known: did you mean ${meant}?`),
+    );
+    expect(readConfig({ [name]: '' }).unknownVariables).toEqual([]);
+  });
+
+  test('Other unknown variables are found, but those that Kubernetes sets for a service', () => {
+    const ofKubernetes = {
+      PSA_SERVICE_HOST: '10.0.0.1',
+      PSA_SERVICE_PORT_HTTP: '4000',
+      PSA_PORT: 'tcp://10.0.0.1:4000',
+      PSA_PORT_4000_TCP_ADDR: '10.0.0.1',
+      PSA_DEMO_SERVICE_HOST: '10.0.0.1',
+    };
+    const config = readConfig({ ...ofKubernetes, PSA_LOG_LEVEL: 'debug', NODE_ENV: 'test', PSA_COLOR: '1' });
+    expect(config.unknownVariables).toEqual(['PSA_LOG_LEVEL', 'PSA_COLOR']);
+    expect(readConfig({ PSA_PORT: '4200' }).unknownVariables).toEqual(['PSA_PORT']);
   });
 
   test('The variables of the environment set the configuration', () => {
@@ -70,6 +98,7 @@ describe('the environment', () => {
       drainMs: 20_000,
       logSlowMs: 0,
       fastPath: false,
+      unknownVariables: [],
       traces: {
         endpoint: 'https://collector.example/otlp',
         headers: { 'x-key': 'a b,c', 'x-tenant': '7' },

@@ -44,8 +44,13 @@ test('A server in front of a service prints its address, and shows no key', asyn
     DATABASE_URL: await createPostgresDatabase(),
     PSA_UPSTREAM_URL: 'https://api.example/v1',
     PSA_UPSTREAM_LIVE_KEY: key,
+    PSA_COLOR: 'hidden',
+    PSA_LOG_LEVEL: 'debug',
   });
   const url = await started;
+  expect(output.stdout.match(/^Warning: variables .*$/gm)).toEqual([
+    'Warning: variables that are not known have no effect: PSA_COLOR, PSA_LOG_LEVEL',
+  ]);
   expect(output.stdout).toContain(`PSA is running at ${url}, in front of https://api.example\n`);
   expect(output.stdout).toContain(`  Webhooks    ${url}/webhooks/psa: the service`);
   expect(output.stdout).toContain('without PSA_UPSTREAM_WEBHOOK_SECRET webhooks are refused');

@@ -21,6 +21,12 @@ test('A server stops at a wrong variable, in one line that names it', async () =
   );
 });
 
+test('A server stops at a misspelt variable, which would leave it open', async () => {
+  expect(await failure({ PSA_TRUSTED_DOCUMENT_ONLY: 'all' })).toBe(
+    'PSA_TRUSTED_DOCUMENT_ONLY is not known: did you mean PSA_TRUSTED_DOCUMENTS_ONLY?\n',
+  );
+});
+
 test('A server in front of a service names the key that is missing', async () => {
   expect(await failure({ PSA_UPSTREAM_URL: 'https://api.example' })).toMatch(
     /^PSA_UPSTREAM_LIVE_KEY must be set[^\n]*PSA_UPSTREAM_TEST_KEY[^\n]*\n$/,

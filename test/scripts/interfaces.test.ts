@@ -306,11 +306,13 @@ describe('Against the interfaces of the last release', () => {
   describe('a release', () => {
     beforeEach(() => {
       fixture.write('test/package.json', '{}');
+      for (const folder of ['server', 'widget'])
+        fixture.write(`${folder}/package.json`, JSON.stringify({ version: '0.1.0' }));
       fixture.write(
         'node_modules/@changesets/cli/bin.js',
-        `import { rmSync, writeFileSync } from 'node:fs';
+        `import { renameSync } from 'node:fs';
          if (process.argv[2] !== 'version') throw new Error(process.argv[2]);
-         rmSync('.changeset/a-note.md');`,
+         renameSync('.changeset/a-note.md', 'folded.md');`,
       );
       fixture.write('.changeset/config.json', '{}');
       // test/scripts/released-widgets.test.ts tests the widget's part of a release.
@@ -336,6 +338,16 @@ describe('Against the interfaces of the last release', () => {
       expect(await fixture.script('server/scripts/release.mjs')).toMatchObject({ code: 1 });
       expect(fixture.read('server/released/schema.graphql')).toBe(SCHEMA);
       expect(fixture.read('.changeset/a-note.md')).toContain('minor');
+    });
+
+    it.each([
+      ['0.1.0', 'minor'],
+      ['1.4.0', 'major'],
+    ])('A break after %s is folded as %s', async (version, type) => {
+      fixture.write('server/package.json', JSON.stringify({ version }));
+      note('major', 'A sentence.');
+      expect(await fixture.script('server/scripts/release.mjs')).toMatchObject({ code: 0 });
+      expect(fixture.read('folded.md')).toMatch(new RegExp(`^'@psa/server': ${type}$`, 'm'));
     });
 
     it('A release needs a changeset', async () => {

@@ -143,7 +143,7 @@ export async function startFakePayouts(): Promise<{
       const payout = {
         ...payoutOf(number, world.count),
         status: 'PENDING' as const,
-        final: false,
+        isFinal: false,
         processedAt: null,
         deniedReason: null,
         version: 1,
@@ -155,8 +155,8 @@ export async function startFakePayouts(): Promise<{
     if (change) {
       const previous = world.payouts[change.number - 1]!;
       const status = change.values.status ?? previous.status;
-      const final = status === 'COMPLETED' || status === 'DENIED';
-      const payout = { ...previous, final, version: previous.version + 1, ...change.values };
+      const isFinal = status === 'COMPLETED' || status === 'DENIED';
+      const payout = { ...previous, isFinal, version: previous.version + 1, ...change.values };
       world.payouts[change.number - 1] = payout;
       publish(payout, previous.status);
     }
@@ -371,7 +371,7 @@ function answer(
 function payoutOf(number: number, count: number): Payout {
   const status = number === count ? 'PENDING' : STATUSES[number % STATUSES.length]!;
   const requested = NEWEST + (number - count) * MINUTE_MS;
-  const final = status === 'COMPLETED' || status === 'DENIED';
+  const isFinal = status === 'COMPLETED' || status === 'DENIED';
   return {
     id: `payout-${number}`,
     withdrawalId: number.toString(16).padStart(24, '0'),
@@ -381,10 +381,10 @@ function payoutOf(number: number, count: number): Payout {
     feeCents: 100,
     destination: DESTINATIONS[number % DESTINATIONS.length]!,
     status,
-    final,
+    isFinal,
     deniedReason: status === 'DENIED' ? 'O banco de destino recusou' : null,
     requestedAt: new Date(requested).toISOString(),
-    processedAt: final ? new Date(requested + MINUTE_MS).toISOString() : null,
+    processedAt: isFinal ? new Date(requested + MINUTE_MS).toISOString() : null,
     version: 1,
   };
 }

@@ -21,7 +21,7 @@ function payout(number: number, values: Partial<Payout> = {}): Payout {
     feeCents: 100,
     destination: 'a***@psa.example',
     status: 'PENDING',
-    final: false,
+    isFinal: false,
     deniedReason: null,
     requestedAt: new Date(Date.UTC(2026, 2, 2, 10, number)).toISOString(),
     processedAt: null,
@@ -303,7 +303,7 @@ describe('an order that the server does not offer', () => {
 
 test('the newest hundred payouts that can still change are polled', () => {
   const list = listOf(Array.from({ length: 150 }, (_, index) => 150 - index));
-  list.apply(payout(150, { version: 2, status: 'COMPLETED', final: true }), 'PENDING');
+  list.apply(payout(150, { version: 2, status: 'COMPLETED', isFinal: true }), 'PENDING');
   expect(list.openIds()).toHaveLength(100);
   expect(list.openIds()).toContain('p149');
   expect(list.openIds()).not.toContain('p150');

@@ -12,7 +12,7 @@ import {
 import { UnavailableError } from '../kernel/errors.ts';
 import { byMethod } from '../kernel/payout-methods/registry.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { nameText, plainText } from '../kernel/text.ts';
+import { nameText, plainText, visibleText } from '../kernel/text.ts';
 import { type Logo, MAX_LOGO_BYTES, readLogo } from './logo.ts';
 import type { AccountSettings } from './model.ts';
 
@@ -45,10 +45,7 @@ export interface Account extends AccountSettings {
 
 // ── Input ────────────────────────────────────────────────────────────────────────────────────────
 
-const label = nameText({ max: 100 }).refine(
-  (text) => text === '' || /\S/.test(text),
-  'must not be of spaces alone',
-);
+const label = visibleText(nameText({ max: 100 }));
 const id = plainText({ max: 100 });
 const environment = z.enum(['live', 'sandbox'], 'must be live or sandbox');
 const permission = z.enum(PERMISSIONS, {

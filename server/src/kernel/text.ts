@@ -68,8 +68,14 @@ export function nameText({ max }: { max: number }) {
   );
 }
 
+/** Text that is more than spaces. An empty one has a message of its own. */
+export function visibleText<Text extends z.ZodType<string>>(text: Text) {
+  return text.refine((value) => value === '' || SEEN.test(value), 'must not be blank');
+}
+
 /** A space of any kind, or a character without a width; also the blank letters of Hangul and Braille. */
 const UNSEEN = '[\\s\\p{Default_Ignorable_Code_Point}\\u2800]';
+const SEEN = new RegExp(`(?!${UNSEEN}).`, 'su');
 const UNSEEN_END = new RegExp(`^${UNSEEN}|${UNSEEN}$`, 'u');
 
 /**

@@ -52,6 +52,10 @@ async function main(): Promise<void> {
   });
   process.stdout.write(config.upstream ? remoteGreeting(app, config.upstream) : greeting(app));
   if (app.behind) process.stdout.write(behindWarning(app.behind));
+  if (config.unknownVariables.length > 0)
+    process.stdout.write(
+      `Warning: variables that are not known have no effect: ${config.unknownVariables.join(', ')}\n`,
+    );
 }
 
 /**

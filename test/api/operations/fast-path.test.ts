@@ -187,6 +187,21 @@ describe('a query that was answered before has the same response without Yoga', 
     },
   );
 
+  test('A deprecated member is announced in the headers of each response, and no other is', async () => {
+    const ask = async (member: string) => {
+      const sent = { query: `{ payouts(first: 1) { nodes { ${member} } } }` };
+      await isSame(sent);
+      return (await post(sent, {})).headers;
+    };
+    expect(await ask('final')).toMatchObject({
+      deprecation: '@1796083200',
+      sunset: 'Wed, 01 Dec 2027 00:00:00 GMT',
+    });
+    expect(Object.keys((await ask('isFinal')) as object)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/deprecation|sunset/)]),
+    );
+  });
+
   const EVERYTHING = {
     wallet:
       '{ wallet { id __typename currency balanceCents subaccountsBalanceCents cryptoBalanceLtc sandbox } }',

@@ -202,6 +202,7 @@ describe('the input of a delivery', () => {
     ['no codes', { codes: [] }, ['content.codes must have at least one code']],
     ['1001 codes', { codes: codes(MAX_CODES + 1) }, ['content.codes must have at most 1000 codes']],
     ['a code twice', { codes: ['segredo', 'b', 'segredo'] }, ['content.codes.2 is there twice']],
+    ['a blank text', { text: ' \u200b' }, ['content.text must not be blank']],
     ['an empty code', { codes: [''] }, ['content.codes.0 must not be empty']],
     ['a blank code', { codes: ['a', ' '] }, ['content.codes.1 must not be blank']],
     ['a long code', { codes: ['x'.repeat(501)] }, ['content.codes.0 must have at most 500 characters']],

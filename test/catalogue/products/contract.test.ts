@@ -53,6 +53,7 @@ describeOnDatabase('products', (open) => {
 describe('the input of a product', () => {
   test.each([
     [{ ...MUG, name: '' }, 'name'],
+    [{ ...MUG, name: ' \u3000' }, 'name'],
     [{ ...MUG, name: 'x'.repeat(201) }, 'name'],
     [{ ...MUG, name: 'with \u0000' }, 'name'],
     [{ ...MUG, description: '' }, 'description'],

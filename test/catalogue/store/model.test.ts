@@ -85,6 +85,7 @@ describe('the file of an import', () => {
     ],
     ['an id twice', [one, { ...one, name: 'Prato' }], 'row 2, id: is there twice'],
     ['an empty name', [{ ...one, name: '' }], 'row 1, name: must not be empty'],
+    ['a blank name', [{ ...one, name: ' ' }], 'row 1, name: must not be blank'],
     [
       'a long description',
       [{ ...one, description: 'x'.repeat(2_001) }],

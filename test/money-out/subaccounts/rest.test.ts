@@ -68,6 +68,7 @@ describe('POST and GET /v1/subaccounts', () => {
   test.each([
     [{}, 'name'],
     [{ name: '' }, 'name'],
+    [{ name: '  ' }, 'name'],
     [{ name: null }, 'name'],
     [{ name: 'x'.repeat(201) }, 'name'],
     [{ name: 'a\u0000' }, 'name'],
@@ -133,6 +134,8 @@ describe('POST /v1/subaccounts/{id}/payout', () => {
       withdrawal: { id: expect.stringMatching(/^[0-9a-f]{24}$/) },
       code: expect.stringMatching(/^TURBO-[0-9A-Z]+$/),
       status: 'processing',
+      reversed: false,
+      failureReason: null,
     });
     expect(await payout(id, { idempotencyKey: `saque-${id}` })).toMatchObject({
       status: 201,
@@ -156,7 +159,7 @@ describe('POST /v1/subaccounts/{id}/payout', () => {
     });
   });
 
-  test('a payout that is refused before the bank is answered with a SUB code', async () => {
+  test('a payout that is refused before the bank is answered with a SUB code, the reason, and whether the money is back', async () => {
     const id = await open(10_000);
     const { status, body } = await payout(id, { pixKey: 'recusa@psa.example' });
     expect(status).toBe(201);
@@ -164,6 +167,8 @@ describe('POST /v1/subaccounts/{id}/payout', () => {
       withdrawal: { id: null },
       code: expect.stringMatching(/^SUB-[0-9A-Z]+$/),
       status: 'failed',
+      reversed: false,
+      failureReason: 'Destino bloqueado pela análise de segurança',
     });
   });
 

@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { commandsOf } from '../../../server/src/kernel/assets.ts';
+import { commandsOf, programVersion } from '../../../server/src/kernel/assets.ts';
 import { parseCommand } from '../../../server/src/programs/cli/commands.ts';
 import { UsageError } from '../../../server/src/programs/cli/usage-error.ts';
 
 const words = (text: string) => text.split(' ');
 
 describe('the parser of psa', () => {
+  test.each(['--version', '-V'])('psa %s prints the version of the server', (typed) => {
+    expect(parseCommand([typed])).toEqual({ kind: 'help', text: `${programVersion()}\n` });
+    expect(programVersion()).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
   test.each<[string, string, object]>([
     ['keys create --live', 'keys.create', { environment: 'live', permissions: [], name: null }],
     [

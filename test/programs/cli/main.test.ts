@@ -636,7 +636,7 @@ describe('invalid input', () => {
     [['keys', 'create', '--live', '--name', ''], /^--name must not be empty\. See /],
     [
       ['accounts', 'create', '--name', ' \t'],
-      /^--name must not be of spaces alone\. See [^\n]*accounts create --help$/m,
+      /^--name must not be blank\. See [^\n]*accounts create --help$/m,
     ],
     [['accounts', 'set', 'acc_1', '--color', 'red'], /^--color must be a color [^\n]*accounts set --help$/m],
     [['keys', 'creat'], /^There is no command "keys creat".* See npm run psa -- keys --help$/m],

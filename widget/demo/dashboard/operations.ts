@@ -111,7 +111,7 @@ export interface Subscription {
     totalCount: number;
     nodes: { number: number; status: string; attempts: number; failureReason: string | null }[];
   };
-  final: boolean;
+  isFinal: boolean;
   version: number;
 }
 
@@ -219,7 +219,7 @@ const PAID_BY_PIX =
 const PIX_PAYMENT =
   `paymentId method ltc{amountLtc confirmations requiredConfirmations} customer{name email} ${PAID_BY_PIX}` as const;
 const SUBSCRIPTION =
-  'subscriptionId status amountCents interval description customer{name email} createdAt nextDueAt cancelReason cycles(first:3){totalCount nodes{number status attempts failureReason}} final version' as const;
+  'subscriptionId status amountCents interval description customer{name email} createdAt nextDueAt cancelReason cycles(first:3){totalCount nodes{number status attempts failureReason}} isFinal version' as const;
 const CHARGE = `chargeId splits{subaccountId amountCents refundedCents} ${PAID_BY_PIX}` as const;
 const DISPUTE =
   `disputeId status reason amountCents blockedCents evidence{text documents{url description}submittedAt}evidenceDueAt createdAt closedAt version of{__typename ...on CardPayment{${CARD_PAYMENT}}...on Payment{paymentId description customer{name}}...on Charge{chargeId description}}` as const;

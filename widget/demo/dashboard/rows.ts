@@ -162,7 +162,7 @@ export function subscriptionRow(
   const operable: Operable = {
     method: 'subscription',
     id: subscriptionId,
-    status: subscription.final ? 'EXPIRED' : 'PENDING',
+    status: subscription.isFinal ? 'EXPIRED' : 'PENDING',
     ...{ amountCents, description, payer, refundableCents: null },
   };
   const shown = cycles.nodes.map(

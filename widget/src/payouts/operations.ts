@@ -22,7 +22,7 @@ export interface Payout {
   destination: string;
   status: PayoutStatus;
   /** Whether the status is COMPLETED, DENIED or RETURNED and no longer changes, unless a COMPLETED payout comes back. */
-  final: boolean;
+  isFinal: boolean;
   deniedReason: string | null;
   requestedAt: string | null;
   /** The instant at which the payout was completed or denied. */
@@ -75,7 +75,7 @@ export interface Polled {
 }
 
 const FIELDS =
-  'id withdrawalId code method amountCents feeCents destination status final deniedReason requestedAt processedAt version';
+  'id withdrawalId code method amountCents feeCents destination status isFinal deniedReason requestedAt processedAt version';
 const PAGE =
   `totalCount nodes{${FIELDS}}pageInfo{hasNextPage hasPreviousPage startCursor endCursor}` as const;
 const ARGUMENTS = '($first:Int,$after:String,$last:Int,$before:String,$filter:PayoutFilter)' as const;

@@ -240,7 +240,7 @@ export function createPayoutList(): PayoutList {
     },
     nextPage: (size) => pageOf(view, size, cursor),
     openIds() {
-      const ids = [...known.values()].filter(({ final }) => !final).map(({ id }) => id);
+      const ids = [...known.values()].filter(({ isFinal }) => !isFinal).map(({ id }) => id);
       return ids
         .sort((left, right) => (requestedAtOf(left) < requestedAtOf(right) ? 1 : -1))
         .slice(0, MAX_OPEN);

@@ -62,8 +62,7 @@ export function totalsType<Status extends string, Method extends string = never>
     fields: (t) => ({
       ...figures(t),
       isExact: t.exposeBoolean('isExact', {
-        description:
-          'Whether these are the number and the amount of all that the filter selects. If false, there is at least so much.',
+        description: `Whether these are the number and the amount of all that the filter selects: always if kept totals answer, otherwise up to ${MAX_ADDED_ROWS} items, and never in remote mode. If false, there is at least so much.`,
       }),
       asOf: t.field({
         type: 'DateTime',

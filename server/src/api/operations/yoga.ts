@@ -3,6 +3,7 @@ import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller } from '../../kernel/caller.ts';
 import type { Context } from '../graphql/context.ts';
+import { deprecationHeaders } from '../graphql/deprecations.ts';
 import { toGraphQLError } from '../graphql/errors.ts';
 import { execute } from '../graphql/execution.ts';
 import { isRefusal } from '../graphql/failures.ts';
@@ -109,6 +110,7 @@ export function createGraphQLServer({
       emptyNames,
       persistedDocuments(documents, async (request) => contexts.identify(presentedBy(request))),
       documentsPlugin(),
+      deprecationPlugin,
       orderedExecution,
       eventStreams(openSubscription, onFault),
       idempotencyHeaderPlugin(),
@@ -212,6 +214,20 @@ const emptyNames: Plugin = {
     setParams(unnamed);
   },
 };
+
+/** Announces the deprecation of the members that an operation over HTTP uses. */
+const deprecationPlugin: Plugin<object, HttpContext> = {
+  onExecute: ({ args }) => announceDeprecation(args),
+  onSubscribe: ({ args }) => announceDeprecation(args),
+};
+
+function announceDeprecation({ schema, document, contextValue }: ExecutionArgs): void {
+  // An operation of a WebSocket has no response.
+  const { res } = contextValue as Partial<HttpContext>;
+  if (!res) return;
+  for (const [name, value] of Object.entries(deprecationHeaders(schema, document)))
+    res.setHeader(name, value);
+}
 
 /** Replaces Yoga's executor, which writes a field that resolves later after its siblings. */
 const orderedExecution: Plugin = {

@@ -4,7 +4,7 @@ import { hashSecret } from '../../kernel/ids.ts';
 import { isObjectId } from '../../kernel/lenient-json.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import { idempotencyKeyText, plainText, webUrl } from '../../kernel/text.ts';
+import { idempotencyKeyText, plainText, visibleText, webUrl } from '../../kernel/text.ts';
 import { productIdText } from '../../money-in/checkout/model.ts';
 import type { ContentKind, DeliveredContent } from '../../money-in/receiving/model.ts';
 
@@ -80,7 +80,7 @@ export const deliveryIdText = z
   .transform((id) => id.toLowerCase());
 
 const codesInput = z
-  .array(plainText({ max: 500 }).refine((code) => code === '' || code.trim() !== '', 'must not be blank'))
+  .array(visibleText(plainText({ max: 500 })))
   .min(1, 'must have at least one code')
   .max(MAX_CODES, `must have at most ${MAX_CODES} codes`)
   .superRefine((codes, context) => {
@@ -100,7 +100,9 @@ const linkInput = webUrl({ max: 2_000 }).refine(
 /** The rule of `@oneOf` is repeated here: graphql-jit does not know the directive. */
 const contentInput = z
   .object({
-    text: plainText({ max: 4_000 }).nullish().describe('At most 4000 characters'),
+    text: visibleText(plainText({ max: 4_000 }))
+      .nullish()
+      .describe('At most 4000 characters'),
     link: linkInput.nullish().describe('https, at most 2000 characters'),
     codes: codesInput
       .nullish()

@@ -3,7 +3,7 @@ import { NotFoundError, UnavailableError } from '../../kernel/errors.ts';
 import type { ListedRange, ListRange } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import { nameText } from '../../kernel/text.ts';
+import { nameText, visibleText } from '../../kernel/text.ts';
 import { cardAmount } from '../../money-in/checkout/model.ts';
 
 /**
@@ -37,7 +37,7 @@ export const MAX_PRODUCTS = 500;
  */
 export const createProductInput = z.object({
   // The name describes a payment without a description of its own, so it has the same length limit.
-  name: nameText({ max: 200 }),
+  name: visibleText(nameText({ max: 200 })),
   description: nameText({ max: 2_000 }).nullish(),
   priceCents: cardAmount,
 });

@@ -3,7 +3,7 @@ import type { UpstreamError } from '../../kernel/errors.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import { type Cents, isCents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import { plainText, printableText, URL_MAX, webUrl } from '../../kernel/text.ts';
+import { plainText, printableText, URL_MAX, visibleText, webUrl } from '../../kernel/text.ts';
 
 /** A product of the chat platform's store, as far as it is known. */
 export interface StoreProduct {
@@ -34,7 +34,7 @@ export function priceCentsOf(price: string | null): Cents | null {
 const storeProductInput = z
   .object({
     id: printableText({ max: 100 }),
-    name: plainText({ max: 200 }),
+    name: visibleText(plainText({ max: 200 })),
     description: plainText({ max: 2_000 }).nullish(),
     price: plainText({ max: 50 }).nullish(),
     imageUrl: webUrl({ max: URL_MAX }).nullish(),

@@ -1,6 +1,7 @@
 import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
 import { Currency } from '../../api/graphql/currency.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { finalFields } from '../../api/graphql/final-fields.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
 import {
@@ -208,11 +209,11 @@ builder.node(CardPaymentRef, {
       resolve: ({ declineReason = null }, _, context) =>
         seesCustomer(callerOf(context)) ? declineReason : null,
     }),
-    final: t.boolean({
-      description:
-        'Whether the status is final, as REFUNDED and FAILED are: no later status follows. A PAID payment may be refunded; an EXPIRED one may be paid late, or have its money returned. False while only a webhook reports the end; a newer answer of the upstream service corrects any status.',
-      resolve: ({ status, claimedAt }) => isFinal(status) && claimedAt === undefined,
-    }),
+    ...finalFields(
+      t,
+      'Whether the status is final, as REFUNDED and FAILED are: no later status follows. A PAID payment may be refunded; an EXPIRED one may be paid late, or have its money returned. False while only a webhook reports the end; a newer answer of the upstream service corrects any status.',
+      ({ status, claimedAt }) => isFinal(status) && claimedAt === undefined,
+    ),
     version: t.exposeInt('version', {
       description:
         'A number that grows with each change of the status: of two answers the larger is the newer. Partial refunds change the amounts without it; allRefundUpdates reports them.',

@@ -4,7 +4,7 @@ import { among, before, type Conditions, from, matches } from '../../kernel/list
 import type { FamilyReads, ListRange } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import { idempotencyKeyText, plainText, publicHttpsUrl, URL_MAX } from '../../kernel/text.ts';
+import { idempotencyKeyText, plainText, publicHttpsUrl, URL_MAX, visibleText } from '../../kernel/text.ts';
 import type { RefundedResource, RefundedType } from '../refunds/model.ts';
 
 // ── The numbers ─────────────────────────────────────────────────────────────────────────────────
@@ -222,8 +222,7 @@ export const disputeIdText = z
   .meta({ description: 'dsp_ and 24 hex digits', examples: ['dsp_0c7d1a5be2f94a3d8e6b7f10'] });
 
 const evidenceFields = z.object({
-  text: plainText({ max: EVIDENCE_TEXT_MAX })
-    .refine((text) => text.trim() !== '', 'must not be empty')
+  text: visibleText(plainText({ max: EVIDENCE_TEXT_MAX }))
     .nullish()
     .describe('It or a document is needed'),
   documents: z

@@ -1,6 +1,7 @@
 import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
 import type { Context } from '../../api/graphql/context.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { finalFields } from '../../api/graphql/final-fields.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
 import {
@@ -202,10 +203,11 @@ builder.node(DisputeRef, {
         'The time at which the merchant accepted the claim, by which the dispute is LOST. Null if it did not, and if the upstream service does not report it.',
       resolve: ({ acceptedAt = null }) => acceptedAt,
     }),
-    final: t.boolean({
-      description: 'Whether the status is final, as WON and FORGIVEN are: no later status can follow.',
-      resolve: ({ status }) => isFinal(status),
-    }),
+    ...finalFields(
+      t,
+      'Whether the status is final, as WON and FORGIVEN are: no later status can follow.',
+      ({ status }) => isFinal(status),
+    ),
     version: t.exposeInt('version', {
       description:
         'A number that grows with each change of this dispute: of two answers the larger is the newer.',

@@ -1,6 +1,7 @@
 import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
 import type { Context } from '../../api/graphql/context.ts';
 import { Currency } from '../../api/graphql/currency.ts';
+import { finalFields } from '../../api/graphql/final-fields.ts';
 import type { Types } from '../../api/graphql/mutations.ts';
 import { BOTH_WAYS, connectionOf, knownValue, pagesBeside, rangeOf } from '../../api/graphql/paging.ts';
 import { callerOf, seesCustomer } from '../../kernel/caller.ts';
@@ -213,10 +214,11 @@ export function pixFields<R extends PixResource>(
       description: `The bank’s reason for the failure; null unless FAILED${beside}.`,
       resolve: ({ failureReason }, _, context) => seen(failureReason, context),
     }),
-    final: t.boolean({
-      description: `Whether the status is final, as REFUNDED and FAILED are: no later status follows. A PAID ${name} may be refunded; an EXPIRED one may be paid late, or have its money returned. False while only a webhook reports the end; a newer answer of the upstream service corrects any status.`,
-      resolve: ({ status, claimedAt }) => isFinal(status) && claimedAt === undefined,
-    }),
+    ...finalFields(
+      t,
+      `Whether the status is final, as REFUNDED and FAILED are: no later status follows. A PAID ${name} may be refunded; an EXPIRED one may be paid late, or have its money returned. False while only a webhook reports the end; a newer answer of the upstream service corrects any status.`,
+      ({ status, claimedAt }) => isFinal(status) && claimedAt === undefined,
+    ),
     version: t.exposeInt('version', {
       description: `A number that grows with each change of this ${name}: of two answers the larger is the newer.`,
     }),

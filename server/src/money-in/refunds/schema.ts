@@ -1,6 +1,7 @@
 import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
 import type { Context } from '../../api/graphql/context.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { finalFields } from '../../api/graphql/final-fields.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { authorized, replayableSuccessType, type Types } from '../../api/graphql/mutations.ts';
 import {
@@ -149,10 +150,11 @@ builder.node(RefundRef, {
       description:
         'The time at which the acquirer or the bank refused the refund; null unless FAILED, and if the upstream service does not report it.',
     }),
-    final: t.boolean({
-      description: 'Whether the status is final, as COMPLETED and FAILED are: no later status can follow.',
-      resolve: ({ status }) => isFinal(status),
-    }),
+    ...finalFields(
+      t,
+      'Whether the status is final, as COMPLETED and FAILED are: no later status can follow.',
+      ({ status }) => isFinal(status),
+    ),
     version: t.exposeInt('version', {
       description:
         'A number that grows with each change of this refund: of two answers the larger is the newer.',

@@ -1,6 +1,7 @@
 import { builder } from '../../api/graphql/builder.ts';
 import { Currency } from '../../api/graphql/currency.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { finalFields } from '../../api/graphql/final-fields.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
 import {
@@ -214,11 +215,11 @@ builder.node(SubscriptionRef, {
         'Credits that were returned: of an authorization that came too late, of another amount, or of a cycle that was paid twice. At most the last 20, oldest first.',
       resolve: ({ returnedCredits }) => [...returnedCredits],
     }),
-    final: t.boolean({
-      description:
-        'Whether the status is final, as CANCELED, COMPLETED and EXPIRED are: no later status can follow.',
-      resolve: ({ status }) => isFinal(status),
-    }),
+    ...finalFields(
+      t,
+      'Whether the status is final, as CANCELED, COMPLETED and EXPIRED are: no later status can follow.',
+      ({ status }) => isFinal(status),
+    ),
     version: t.exposeInt('version', {
       description:
         'A number that grows with each change of this subscription and of its cycles: of two answers the larger is the newer.',

@@ -1,5 +1,6 @@
 import { builder } from '../../api/graphql/builder.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { finalFields } from '../../api/graphql/final-fields.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
 import {
@@ -136,11 +137,11 @@ builder.node(PayoutRef, {
         'The time by which it is known whether a payout that is inDoubt was made; one that is in doubt after it needs the operator of this server. Null for any other.',
       resolve: knownBy,
     }),
-    final: t.boolean({
-      description:
-        'Whether the status is final, as COMPLETED, DENIED and RETURNED are: no later status follows, unless a COMPLETED payout comes back. False while only a webhook reports the end, which the upstream service has not confirmed.',
-      resolve: isSettled,
-    }),
+    ...finalFields(
+      t,
+      'Whether the status is final, as COMPLETED, DENIED and RETURNED are: no later status follows, unless a COMPLETED payout comes back. False while only a webhook reports the end, which the upstream service has not confirmed.',
+      isSettled,
+    ),
     version: t.exposeInt('version', {
       description:
         'A number that grows with each change of this payout: of two answers the larger is the newer.',

@@ -19,7 +19,13 @@ import {
   pixKeyType,
 } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import { externalIdText, idempotencyKeyText, longExternalIdText, nameText } from '../../kernel/text.ts';
+import {
+  externalIdText,
+  idempotencyKeyText,
+  longExternalIdText,
+  nameText,
+  visibleText,
+} from '../../kernel/text.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import { anySubaccountId, type NamesOfPayout, normalizeReference } from './names.ts';
 
@@ -261,7 +267,7 @@ export function guidanceOf({ status, reversed, claimedAt }: SubaccountPayout): P
 const positiveCents = cents.refine((amount) => amount >= 1, 'must be at least 1').meta({ minimum: 1 });
 
 export const createSubaccountInput = z.object({
-  name: nameText({ max: 200 }),
+  name: visibleText(nameText({ max: 200 })),
   externalId: longExternalIdText.nullish(),
 });
 export type CreateSubaccountInput = z.infer<typeof createSubaccountInput>;

@@ -1,5 +1,6 @@
 import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { finalFields } from '../../api/graphql/final-fields.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
 import {
@@ -303,11 +304,11 @@ builder.node(SubaccountPayoutRef, {
         'The time by which it is known whether a payout that is inDoubt was made; one that is in doubt after it needs the operator of this server. Null for any other.',
       resolve: ({ inDoubt, createdAt }) => knownBy({ inDoubt, requestedAt: createdAt }),
     }),
-    final: t.boolean({
-      description:
-        'Whether the status is final: COMPLETED, or FAILED and reversed. False while only a webhook reports the end, which the upstream service has not confirmed.',
-      resolve: isSettled,
-    }),
+    ...finalFields(
+      t,
+      'Whether the status is final: COMPLETED, or FAILED and reversed. False while only a webhook reports the end, which the upstream service has not confirmed.',
+      isSettled,
+    ),
     version: t.exposeInt('version', {
       description:
         'A number that grows with each change of this payout: of two answers the larger is the newer.',

@@ -120,13 +120,16 @@ export const requestedPayoutWire = z
     }),
     code: z.string().nullable(),
     status: subaccountPayoutWire.shape.status,
+    reversed: subaccountPayoutWire.shape.reversed,
+    failureReason: subaccountPayoutWire.shape.failureReason,
   })
   .meta({ id: 'RequestedSubaccountPayout' });
 
 export function requestedPayoutToWire({
   payout,
 }: RequestedPayout<StoredSubaccountPayout>): z.output<typeof requestedPayoutWire> {
-  return { withdrawal: { id: payout.withdrawalId }, code: payout.code, status: payout.status };
+  const { withdrawalId, code, status, reversed, failureReason } = payout;
+  return { withdrawal: { id: withdrawalId }, code, status, reversed, failureReason };
 }
 
 // ── The webhook (section 6.3) ───────────────────────────────────────────────────────────────────

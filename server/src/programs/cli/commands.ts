@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { PSA_COMMAND, START_COMMAND } from '../../kernel/assets.ts';
+import { PSA_COMMAND, programVersion, START_COMMAND } from '../../kernel/assets.ts';
 import { withoutUndefined } from '../../kernel/objects.ts';
 import type { OperationName } from '../ops/operations.ts';
 import { addSettings, createOption, type Options, toSettings } from './options.ts';
@@ -30,6 +30,7 @@ export function parseCommand(args: readonly string[]): ParsedCommand {
   let help = '';
   const program = new Command(PSA_COMMAND)
     .exitOverride()
+    .version(programVersion(), '-V, --version', 'prints the version')
     .showSuggestionAfterError(false)
     .configureOutput({
       writeOut(text) {

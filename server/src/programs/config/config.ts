@@ -3,6 +3,7 @@ import { REQUESTS_A_MINUTE } from '../../kernel/caller.ts';
 import { completeDatabaseUrl } from '../../kernel/database-url.ts';
 import type { Environment as TenantEnvironment } from '../../kernel/tenant.ts';
 import type { UpstreamFamily } from '../../kernel/upstream-family.ts';
+import { findUnknownVariables } from './unknown-variables.ts';
 import { environment, isLoopback, LOOPBACK } from './variables.ts';
 
 /** The service that a server in remote mode stands in front of, and the merchant's account there. */
@@ -66,6 +67,8 @@ export interface Config {
    * switching it off shows whether a fault lies in the compiled code.
    */
   fastPath: boolean;
+  /** Variables that begin with `PSA_`, are set and have no effect. */
+  unknownVariables: readonly string[];
 }
 
 export class ConfigError extends Error {
@@ -85,7 +88,10 @@ function valuesOf(env: NodeJS.ProcessEnv): Record<string, string> {
 
 /** Reads the environment; nothing else does. @throws ConfigError naming each wrong variable, never its value */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const { success, data, error } = environment.safeParse(valuesOf(env));
+  const values = valuesOf(env);
+  const { misspelt, unknown } = findUnknownVariables(values);
+  if (misspelt.length > 0) throw new ConfigError(misspelt.join('; '));
+  const { success, data, error } = environment.safeParse(values);
   if (!success)
     throw new ConfigError(
       firstPerVariable(error.issues)
@@ -137,6 +143,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     drainMs: data.PSA_DRAIN_SECONDS * 1_000,
     logSlowMs: data.PSA_LOG_SLOW_MS,
     fastPath: data.PSA_FAST_PATH,
+    unknownVariables: unknown,
   };
 }
 

@@ -12,6 +12,7 @@ import type { Caller } from '../../../kernel/caller.ts';
 import { OutageError } from '../../../kernel/errors.ts';
 import { createLRUCache } from '../../../kernel/lru-cache.ts';
 import type { Context } from '../../graphql/context.ts';
+import { deprecationHeaders } from '../../graphql/deprecations.ts';
 import { asksForSchema } from '../../graphql/introspection.ts';
 import { compressResponse, encodingFor, MIN_COMPRESSED_BYTES } from '../../http/compression.ts';
 import { repeatedMember } from '../../http/json-input.ts';
@@ -121,7 +122,12 @@ export function createFastPath({
     if (!coerced || tooManyListItems({ schema, document, operationName, variableValues: variables }))
       return null;
     const trust = persisted.trustOf(params.query);
-    const operation: PreparedOperation = { run, variables: deepFreeze(coerced), trust };
+    const operation: PreparedOperation = {
+      run,
+      variables: deepFreeze(coerced),
+      trust,
+      deprecation: Object.entries(deprecationHeaders(schema, document)),
+    };
     if (body.length <= MAX_BODY_LENGTH) bodies.set(body, operation);
     return operation;
   }
@@ -157,6 +163,7 @@ export function createFastPath({
         : `{"data":${data}}`;
       const bytes = Buffer.byteLength(text);
       answers += 1;
+      for (const [name, value] of operation.deprecation) response.setHeader(name, value);
       if (bytes >= MIN_COMPRESSED_BYTES) {
         const encoding = encodingFor(request);
         if (encoding) {
@@ -230,6 +237,8 @@ interface PreparedOperation {
   run: CompiledOperation;
   variables: Readonly<Record<string, unknown>>;
   trust: Trust;
+  /** The headers that announce a deprecation. */
+  deprecation: [string, string][];
 }
 
 const JSON_TYPE = /^application\/(graphql-response\+)?json; charset=utf-8$/;
