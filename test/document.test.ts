@@ -16,6 +16,7 @@ import { DOCUMENT_ROWS, type Section } from './support/document.ts';
 import { DESTINATIONS } from './support/payout-methods.ts';
 import { openReceiver, type Receiver } from './support/receiver.ts';
 import { createRestClient, type RestAnswer, type RestClient } from './support/rest.ts';
+import { ownMembers } from './support/webhook-bodies.ts';
 
 // The service's document (server/docs/service.md), row by row, against the REST interface over HTTP. A case names the
 // rows that it shows; in the end each row must have a case.
@@ -160,7 +161,7 @@ async function statement(): Promise<{ kind: string; refId: string; amountCents: 
 function reported(from: number, event?: string, { received }: Receiver = receiver) {
   return received
     .slice(from)
-    .map(({ headers, body }) => ({ headers, raw: body, body: JSON.parse(body) }))
+    .map(({ headers, body }) => ({ headers, raw: body, body: ownMembers(body) }))
     .filter(({ body }) => event === undefined || body.event === event);
 }
 
@@ -1317,6 +1318,25 @@ describe('4.5 other endpoints', () => {
     expect((await live.delete(`/payments/${paymentId}`)).status).toBe(409);
     expect((await live.delete(`/charges/psc_${'0'.repeat(32)}`)).status).toBe(404);
   });
+  rows('4.5', ['GET /v1/webhook-endpoint', 'POST /v1/webhook-endpoint'], async () => {
+    const before = await live.get('/webhook-endpoint');
+    const set = { enabled: true, optionalEvents: [], previousSecretValidUntil: null };
+    expect([before.status, before.body]).toEqual([200, { url: receiver.url, ...set }]);
+    const from = receiver.received.length;
+    expect((await live.post('/webhook-endpoint', { enabled: false })).body).toMatchObject({
+      enabled: false,
+      secret: null,
+    });
+    await sell(820);
+    expect(receiver.received).toHaveLength(from);
+    expect((await live.post('/webhook-endpoint', { enabled: true })).body).toEqual({
+      ...before.body,
+      secret: null,
+    });
+    await sell(820);
+    expect(receiver.received).toHaveLength(from + 1);
+    expect((await live.post('/webhook-endpoint', { url: null })).status).toBe(400);
+  });
   rows('4.5', ['POST /v1/disputes/{id}/accept'], async () => {
     const id = await app.controls.openDispute(await liveTenant(), { amountCents: 100 });
     const { status, body } = await live.post(`/disputes/${id}/accept`, {});
@@ -1725,7 +1745,6 @@ describe('6.1 withdrawal events', () => {
           ...common,
           status: 'pendente',
           requestedAt: expect.stringMatching(ISO),
-          sandbox: false,
         },
         {
           event: 'withdrawal.completed',
@@ -1734,6 +1753,7 @@ describe('6.1 withdrawal events', () => {
           processedAt: expect.stringMatching(ISO),
         },
       ]);
+      expect(JSON.parse(reported(from)[0]!.raw).sandbox).toBe(false);
     },
   );
   rows('6.1', ['withdrawal.denied'], async () => {
@@ -1762,10 +1782,12 @@ describe('6.1 withdrawal events', () => {
     await sandbox.post('/sandbox/payments', { valueCents: 100_000 });
     await withdraw({ walletAddress: 'negado@psa.example' }, sandbox);
     await advanceClock(app, 60_000);
-    expect(reported(0, undefined, own).map(({ body }) => [body.event, body.sandbox])).toEqual([
-      ['withdrawal.test.requested', true],
-      ['withdrawal.test.completed', undefined],
-    ]);
+    expect(reported(0, undefined, own).map(({ body, raw }) => [body.event, JSON.parse(raw).sandbox])).toEqual(
+      [
+        ['withdrawal.test.requested', true],
+        ['withdrawal.test.completed', true],
+      ],
+    );
     await own.shut();
   });
 });
@@ -1859,7 +1881,7 @@ describe('6.3 other events', () => {
       {
         event: 'refund.failed',
         refundId: body.refundId,
-        resource: { type: 'payment', id: paymentId },
+        of: { type: 'payment', id: paymentId },
         amountCents: 19,
         status: 'failed',
         reason: null,
@@ -1881,7 +1903,7 @@ describe('6.3 other events', () => {
       {
         event: 'refund.completed',
         refundId: body.refundId,
-        resource: { type: 'payment', id: paymentId },
+        of: { type: 'payment', id: paymentId },
         amountCents: 19,
         status: 'completed',
         reason: 'troca',
@@ -1899,7 +1921,9 @@ describe('6.3 other events', () => {
       { url: own.url },
     );
     const { chargeId } = await chargePaid({ valueCents: 819 }, sandbox);
-    expect(own.received.map(({ body }) => JSON.parse(body))).toEqual([
+    expect(
+      own.received.map(({ body }) => ({ ...ownMembers(body), sandbox: JSON.parse(body).sandbox })),
+    ).toEqual([
       {
         event: 'charge.test.paid',
         chargeId,
@@ -1916,7 +1940,9 @@ describe('6.3 other events', () => {
     const own = await openReceiver();
     const paymentId = await charge(819, { callbackUrl: own.url }, sandbox);
     await payByPix(paymentId, 'sandbox');
-    expect(own.received.map(({ body }) => JSON.parse(body))).toEqual([
+    expect(
+      own.received.map(({ body }) => ({ ...ownMembers(body), sandbox: JSON.parse(body).sandbox })),
+    ).toEqual([
       {
         event: 'payment.test.paid',
         paymentId,
@@ -2004,8 +2030,8 @@ describe('6.4 optional events', () => {
     await payByPix(id);
     await advanceClock(app, 1_000);
     const { body } = reported(from).find((each) => each.body.event === 'return.completed')!;
-    const resource = { type: 'payment', id };
-    expect(body).toMatchObject({ resource, amountCents: 819, cause: 'already_paid', metadata });
+    const of = { type: 'payment', id };
+    expect(body).toMatchObject({ of, amountCents: 819, cause: 'already_paid', metadata });
   });
   rows('6.4', ['charge'], async () => {
     const optional = optionalOf('charge');
@@ -2147,7 +2173,7 @@ describe('6.4 optional events', () => {
       ['dispute.closed', 'won'],
     ]);
     const { blockedCents, evidence, acceptedAt, ...shown } = (await live.get(`/disputes/${id}`)).body;
-    expect(events.at(-1)).toEqual({ event: 'dispute.closed', resource: null, ...shown });
+    expect(events.at(-1)).toEqual({ event: 'dispute.closed', of: null, ...shown });
   });
   rows('6.4', ['delivery'], async () => {
     const optional = optionalOf('delivery');
@@ -2159,7 +2185,7 @@ describe('6.4 optional events', () => {
     for (const event of ['delivery.delivered', 'delivery.out_of_stock']) {
       const id = await charge(4990, { valueCents: undefined, productId: product.id });
       await payByPix(id);
-      expect(optional(from, id)).toEqual([{ event, ...of, resource: { type: 'payment', id } }]);
+      expect(optional(from, id)).toEqual([{ event, ...of, of: { type: 'payment', id } }]);
     }
     expect(JSON.stringify(reported(from).map(({ raw }) => raw))).not.toContain('AAAA-1');
   });

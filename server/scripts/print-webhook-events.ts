@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { describeOperations } from '../src/api/http/openapi.ts';
+import { ENVELOPE_MEMBERS } from '../src/kernel/webhook-event.ts';
 import { DESCRIBED_WEBHOOKS } from '../src/webhooks/sent-events.ts';
 import { fillDocument, table } from './markdown.ts';
 
@@ -35,20 +36,33 @@ const { components, webhooks } = describeOperations([], '', DESCRIBED_WEBHOOKS) 
 /** Events of one resource, under the name of their union. */
 const families = new Map<string, string[]>();
 let printed = '';
-for (const { event, summary } of DESCRIBED_WEBHOOKS) {
+let envelope: Schema = {};
+for (const { event, summary, resource } of DESCRIBED_WEBHOOKS) {
   const { $ref } = webhooks[event]!.post.requestBody.content['application/json']!.schema;
   const name = $ref.slice('#/components/schemas/'.length);
   const family = familyOf(event);
   families.set(family, [...(families.get(family) ?? []), name]);
-  printed += `\n/** ${summary}. */\nexport interface ${name} ${bodyOf(components.schemas[name]!, '')}\n`;
+  const body = components.schemas[name]!;
+  envelope = partOf(body, isOfEnvelope);
+  const own = bodyOf(
+    partOf(body, (member) => !isOfEnvelope(member)),
+    '',
+  );
+  printed += `\n/** ${summary}. */\nexport interface ${name} extends WebhookEnvelope<'${resource}'> ${own}\n`;
 }
 for (const [family, names] of families)
   if (names.length > 1 || names[0] !== family) printed += `\n${unionOf(family, names)}`;
 
 const types = `// Made from the descriptions of the webhooks in server/src; \`npm run regenerate\` writes it.
+
+/**
+ * The members that each event has. Those of a webhook that a server in front of another service relays are that
+ * service's, and a webhook that was first sent by an older server has none: verifyWebhook reads their headers.
+ */
+export interface WebhookEnvelope<Type extends string = string> ${bodyOf(envelope, '').replace(/(resource: \{\s+type: )'\w+'/, '$1Type')}
 ${printed}
 /** The resource that a refund, dispute or delivery is of. */
-export type PaidResource = RefundEvent['resource'];
+export type PaidResource = RefundEvent['of'];
 
 /** The events that are known by \`event\`. A newer server may send others: leave them out. */
 ${unionOf('WebhookEvent', [...families.keys()])}`;
@@ -70,10 +84,23 @@ function namesOf(event: z.ZodType): readonly unknown[] {
   return 'options' in event ? (event.options as readonly unknown[]) : [event];
 }
 
-/** The members of a body, first those that each event has. Its `sandbox` follows from its name. */
+/** Whether a member is one of the envelope, which each body has. */
+function isOfEnvelope(member: string): boolean {
+  return (ENVELOPE_MEMBERS as readonly string[]).includes(member);
+}
+
+/** The schema with some of its members. */
+function partOf({ properties = {}, ...schema }: Schema, isPart: (member: string) => boolean): Schema {
+  return {
+    ...schema,
+    properties: Object.fromEntries(Object.entries(properties).filter(([member]) => isPart(member))),
+  };
+}
+
+/** The own members of a body, first those that each event has. */
 function fieldsOf({ shape }: z.ZodObject): string {
   const isOptional = (name: string) => (shape[name] as z.ZodType).safeParse(undefined).success;
-  const names = Object.keys(shape).filter((name) => name !== 'sandbox' || !isOptional(name));
+  const names = Object.keys(shape).filter((name) => !isOfEnvelope(name));
   const list = (fields: string[]) => fields.map((name) => `\`${name}\``).join(', ');
   const sometimes = names.filter(isOptional);
   const always = list(names.filter((name) => !isOptional(name)));

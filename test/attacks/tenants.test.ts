@@ -619,7 +619,8 @@ const REST_HEADER_CHANGES: Record<string, RestChange> = Object.fromEntries(
         }),
     ]),
 );
-const REST_FREE = /customer\.|\(text|description|metadata|reason|\(name|walletAddress|pixKey|content\.|Url\)/;
+const REST_FREE =
+  /customer\.|\(text|description|metadata|reason|\(name|walletAddress|pixKey|content\.|Url\)|\(url\)/;
 
 // ── Two accounts with both environments, and everything in each ─────────────────────────────────
 

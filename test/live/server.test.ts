@@ -472,14 +472,27 @@ describe('sales', () => {
     expect(handled).toEqual(expect.arrayContaining(listed));
   });
 
+  /** The envelope of an event. */
+  const of = <Type extends string>(type: Type) => ({
+    ...{ id: 'whd_1', occurredAt: '2026-03-02T12:00:00.000Z', version: 2, sandbox: false },
+    resource: { type, id: '1' },
+  });
+
   test('the sale of a webhook is the one of the lists', () => {
     const paid = { status: 'paid', paidAt: '2026-03-02T12:00:00.000Z', metadata: null } as const;
     const sale = { paidAt: paid.paidAt, metadata: null };
     expect(
-      saleOf({ event: 'card_payment.paid', orderCode: 'PSC-1', amount: 1.1, externalId: '7', ...paid }),
+      saleOf({
+        ...of('card_payment'),
+        event: 'card_payment.paid',
+        orderCode: 'PSC-1',
+        amount: 1.1,
+        externalId: '7',
+        ...paid,
+      }),
     ).toEqual({ id: 'PSC-1', externalId: '7', amountCents: 110, ...sale });
     for (const event of ['payment.paid', 'payment.test.paid'] as const)
-      expect(saleOf({ event, paymentId: 'psa_1', amountCents: 10, ...paid })).toEqual({
+      expect(saleOf({ ...of('payment'), event, paymentId: 'psa_1', amountCents: 10, ...paid })).toEqual({
         id: 'psa_1',
         externalId: null,
         amountCents: 10,
@@ -487,9 +500,17 @@ describe('sales', () => {
       });
     const refunded = { ...paid, status: 'refunded', refundedAt: paid.paidAt } as const;
     expect(
-      saleOf({ event: 'payment.refunded', paymentId: 'psa_1', amountCents: 10, ...refunded }),
+      saleOf({
+        ...of('payment'),
+        event: 'payment.refunded',
+        paymentId: 'psa_1',
+        amountCents: 10,
+        ...refunded,
+      }),
     ).toBeNull();
-    expect(saleOf({ event: 'charge.paid', chargeId: 'psc_1', amountCents: 10, ...paid })).toBeNull();
+    expect(
+      saleOf({ ...of('charge'), event: 'charge.paid', chargeId: 'psc_1', amountCents: 10, ...paid }),
+    ).toBeNull();
   });
 
   test('refundOf reads the whole refund of a sale, once, and nothing of money that is returned', () => {
@@ -498,6 +519,7 @@ describe('sales', () => {
     const refund = { externalId: '7', refundedAt: paidAt, metadata: null };
     expect(
       refundOf({
+        ...of('card_payment'),
         event: 'card_payment.refunded',
         orderCode: 'PSC-1',
         amount: 1.1,
@@ -506,12 +528,21 @@ describe('sales', () => {
       }),
     ).toEqual({ id: 'PSC-1', amountCents: 110, ...refund });
     for (const event of ['payment.refunded', 'payment.test.refunded'] as const)
-      expect(refundOf({ event, paymentId: 'psa_1', amountCents: 10, externalId: '7', ...refunded })).toEqual({
+      expect(
+        refundOf({
+          ...of('payment'),
+          event,
+          paymentId: 'psa_1',
+          amountCents: 10,
+          externalId: '7',
+          ...refunded,
+        }),
+      ).toEqual({
         id: 'psa_1',
         amountCents: 10,
         ...refund,
       });
-    const resource = { type: 'card_payment', id: 'PSC-1' } as const;
+    const payment = { type: 'card_payment', id: 'PSC-1' } as const;
     const [returnId, refundId] = [`ret_${'1'.repeat(24)}`, `ref_${'1'.repeat(24)}`];
     const times = { receivedAt: paidAt, returnedAt: paidAt };
     const cause = {
@@ -520,14 +551,30 @@ describe('sales', () => {
       keptPayment: 'PSC-2',
       endToEndId: null,
     } as const;
-    const returned = { returnId, resource, amountCents: 110, ...cause, ...times, metadata: null };
+    const returned = {
+      ...of('return'),
+      returnId,
+      of: payment,
+      amountCents: 110,
+      ...cause,
+      ...times,
+      metadata: null,
+    };
     for (const event of ['return.completed', 'return.test.completed'] as const)
       for (const read of [refundOf, saleOf]) expect(read({ event, ...returned })).toBeNull();
     // A refund of a part, or the last refund, which card_payment.refunded reports.
     const end = { completedAt: paidAt, failedAt: null };
     const ended = { status: 'completed', reason: null, failureReason: null, ...end } as const;
     expect(
-      refundOf({ event: 'refund.completed', refundId, resource, amountCents: 110, metadata: null, ...ended }),
+      refundOf({
+        ...of('refund'),
+        event: 'refund.completed',
+        refundId,
+        of: payment,
+        amountCents: 110,
+        metadata: null,
+        ...ended,
+      }),
     ).toBeNull();
   });
 
@@ -537,13 +584,13 @@ describe('sales', () => {
       switch (event.event) {
         case 'payment.paid':
         case 'payment.test.paid':
-          return [event.sandbox ?? false, event.paidAt];
+          return [event.sandbox, event.paidAt];
         case 'card_payment.expired':
           return [null, event.canceledAt ?? event.expiredAt];
         case 'charge.paid':
           return [null, event.splits?.[0]?.subaccountId ?? null];
         case 'subscription.payment_failed':
-          return [event.sandbox ?? false, event.cycle?.nextAttemptAt ?? null];
+          return [event.sandbox, event.cycle?.nextAttemptAt ?? null];
         case 'subaccount.payout':
           return [event.reversed, event.failureReason];
         case 'withdrawal.requested':
@@ -554,10 +601,20 @@ describe('sales', () => {
     };
     const paidAt = '2026-03-02T12:00:00.000Z';
     const paid = { paymentId: 'psa_1', amountCents: 10, status: 'paid', paidAt, metadata: null } as const;
-    expect(shown({ event: 'payment.test.paid', ...paid, sandbox: true })).toEqual([true, paidAt]);
-    expect(shown({ event: 'payment.paid', ...paid })).toEqual([false, paidAt]);
+    expect(shown({ ...of('payment'), event: 'payment.test.paid', ...paid, sandbox: true })).toEqual([
+      true,
+      paidAt,
+    ]);
+    expect(shown({ ...of('payment'), event: 'payment.paid', ...paid })).toEqual([false, paidAt]);
     expect(
-      shown({ event: 'charge.paid', chargeId: 'psc_1', amountCents: 1, status: 'paid', paidAt }),
+      shown({
+        ...of('charge'),
+        event: 'charge.paid',
+        chargeId: 'psc_1',
+        amountCents: 1,
+        status: 'paid',
+        paidAt,
+      }),
     ).toEqual([null, null]);
   });
 });
@@ -604,6 +661,38 @@ describe('verifyWebhook', () => {
       const { id } = await verifyWebhook({ headers: documented, body }, { secret, scheme: 'document' });
       expect(id).toBe('wh_1');
     }
+  });
+
+  test('takes id, version and instant from the signed body where it has them, and from headers otherwise', async () => {
+    const resource = { type: 'payment', id: 'psa_1' };
+    const envelope = {
+      id: 'whd_1',
+      occurredAt: '2026-03-02T11:59:59.000Z',
+      version: 7,
+      sandbox: false,
+      resource,
+    };
+    const of = async (event: object) => {
+      const text = JSON.stringify(event);
+      const signed = signedHeaders({
+        webhookId: 'wh_1',
+        resourceVersion: 2,
+        occurredAt: at,
+        body: text,
+        secrets: [secret],
+        at,
+      });
+      const { 'x-webhook-signature': signature } = signed;
+      const forged = { 'x-webhook-id': 'wh_2', 'x-webhook-signature': signature! };
+      const standard = await verifyWebhook({ headers: signed, body: text }, { secret, now });
+      const document = await verifyWebhook({ headers: forged, body: text }, { secret, scheme: 'document' });
+      return [standard.id, standard.resourceVersion, standard.occurredAt, document.id];
+    };
+    expect(await of({ event: 'payment.paid', ...envelope })).toEqual([
+      ...['whd_1', 7, new Date('2026-03-02T11:59:59.000Z'), 'whd_1'],
+    ]);
+    // The `id` of another service's event may be that of its payment.
+    expect(await of({ event: 'payment.paid', id: 'psa_1', version: 7 })).toEqual(['wh_1', 2, at, 'wh_2']);
   });
 
   test('finds the headers of another realm, and by names in capitals', async () => {

@@ -137,6 +137,7 @@ export async function openWorld({
         endpointTable.save(real.sql, live, [
           {
             url: 'https://hooks.example.com/0',
+            enabled: true,
             secret: `whsec_${'A'.repeat(32)}`,
             secretShown: true,
             previousSecrets: [],

@@ -154,6 +154,8 @@ export const DOCUMENT_ROWS = {
     'GET /v1/subscriptions',
     'DELETE /v1/payments/{id}',
     'DELETE /v1/charges/{id}',
+    'GET /v1/webhook-endpoint',
+    'POST /v1/webhook-endpoint',
     'POST /v1/disputes/{id}/accept',
     'POST /v1/payments/{id}/refunds',
     'GET /v1/charges',

@@ -259,7 +259,7 @@ export function wireSlices({
       ...createDisputeControls({ database, committer, sources: DISPUTE_SOURCES, meter: NO_METER }),
       ...sandbox,
     },
-    webhooks: createWebhookService({ database, committer, privateAddresses }),
+    webhooks: createWebhookService({ database, committer, clock, privateAddresses }),
     /** The handlers of the work queue, for a test that claims a task itself. */
     handlers,
   };

@@ -1,5 +1,7 @@
+import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
+import { DESCRIBED_WEBHOOKS } from '../../server/src/webhooks/sent-events.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
@@ -10,8 +12,9 @@ import { startReceiver } from '../support/receiver.ts';
 import { recordStatements } from '../support/statements.ts';
 
 const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) { configureWebhook(input: $input) {
-  __typename ... on ConfigureWebhookSuccess { url secret optionalEvents previousSecretValidUntil }
+  __typename ... on ConfigureWebhookSuccess { secret endpoint { url enabled optionalEvents previousSecretValidUntil } }
   ... on UserError { code message } ... on ValidationError { fields { path } } } }`;
+const READ = '{ webhookEndpoint { url enabled optionalEvents previousSecretValidUntil } }';
 const CREATE = `mutation ($input: CreateCardPaymentInput!) { made: createCardPayment(input: $input) {
   __typename ... on CardPaymentSuccess { cardPayment { orderCode } } ... on ValidationError { fields { path message } } } }`;
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) { made: createCheckoutToken(input: $input) {
@@ -69,25 +72,25 @@ describe('configureWebhook', () => {
     const first = await configured();
     expect(first).toEqual({
       __typename: 'ConfigureWebhookSuccess',
-      url: input.url,
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/),
-      optionalEvents: [],
-      previousSecretValidUntil: null,
+      endpoint: { url: input.url, enabled: true, optionalEvents: [], previousSecretValidUntil: null },
     });
     expect((await configured()).secret).toBeNull();
     expect((await configured({ rotateSecret: false })).secret).toBeNull();
     const rotated = await configured({ rotateSecret: true });
     expect(rotated.secret).toMatch(/^whsec_/);
     expect(rotated.secret).not.toBe(first.secret);
-    expect(rotated.previousSecretValidUntil).toBe(plusMs(app.clock.now(), 24 * 3_600_000).toISOString());
+    expect(rotated.endpoint.previousSecretValidUntil).toBe(
+      plusMs(app.clock.now(), 24 * 3_600_000).toISOString(),
+    );
     const leaked = await configured({ rotateSecret: true, previousSecretHours: 0 });
-    expect(leaked.previousSecretValidUntil).toBeNull();
+    expect(leaked.endpoint.previousSecretValidUntil).toBeNull();
     const weekLater = plusMs(app.clock.now(), 168 * 3_600_000).toISOString();
     expect(
-      (await configured({ rotateSecret: true, previousSecretHours: 168 })).previousSecretValidUntil,
+      (await configured({ rotateSecret: true, previousSecretHours: 168 })).endpoint.previousSecretValidUntil,
     ).toBe(weekLater);
     // The previous secret still signs, for longer than the one that it replaced.
-    expect((await configured({ rotateSecret: true })).previousSecretValidUntil).toBe(weekLater);
+    expect((await configured({ rotateSecret: true })).endpoint.previousSecretValidUntil).toBe(weekLater);
     const refused = await configured({ previousSecretHours: 169 });
     expect(refused.fields).toEqual([{ path: 'input.previousSecretHours' }]);
   });
@@ -116,13 +119,15 @@ describe('configureWebhook', () => {
       ...['CARD_PAYMENT_EXPIRED', 'CARD_PAYMENT_FAILED', 'CARD_PAYMENT_REFUNDED'],
       ...['WITHDRAWAL_PROCESSING', 'DISPUTE_OPENED', 'DISPUTE_CLOSED'],
     ];
-    expect(await configured({ optionalEvents: all })).toMatchObject({ secret: null, optionalEvents: all });
-    expect(await configured()).toMatchObject({ optionalEvents: all });
-    expect(await configured({ optionalEvents: null })).toMatchObject({ optionalEvents: all });
+    expect(await configured({ optionalEvents: all })).toMatchObject({
+      secret: null,
+      endpoint: { optionalEvents: all },
+    });
+    expect(await configured()).toMatchObject({ endpoint: { optionalEvents: all } });
     const twice = { optionalEvents: ['DISPUTE_CLOSED', 'CARD_PAYMENT_FAILED', 'DISPUTE_CLOSED'] };
     const once = ['CARD_PAYMENT_FAILED', 'DISPUTE_CLOSED'];
-    expect(await configured(twice)).toMatchObject({ optionalEvents: once });
-    expect(await configured({ optionalEvents: [] })).toMatchObject({ optionalEvents: [] });
+    expect(await configured(twice)).toMatchObject({ endpoint: { optionalEvents: once } });
+    expect(await configured({ optionalEvents: [] })).toMatchObject({ endpoint: { optionalEvents: [] } });
   });
 
   test('configureWebhook refuses UNKNOWN, names its field and changes nothing', async () => {
@@ -138,7 +143,7 @@ describe('configureWebhook', () => {
     await pay(client);
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
     expect((await client.request(CONFIGURE, { input: { url } })).configureWebhook).toMatchObject({
-      optionalEvents: ['DISPUTE_OPENED'],
+      endpoint: { optionalEvents: ['DISPUTE_OPENED'] },
     });
   });
 
@@ -153,7 +158,7 @@ describe('configureWebhook', () => {
       .where('account_id', '=', accountId)
       .execute();
     const { configureWebhook } = await client.request(CONFIGURE, { input: { url: input.url } });
-    expect(configureWebhook.optionalEvents).toEqual(['DISPUTE_OPENED', 'UNKNOWN']);
+    expect(configureWebhook.endpoint.optionalEvents).toEqual(['DISPUTE_OPENED', 'UNKNOWN']);
   });
 
   test('An optional event is listed with its own name', async () => {
@@ -174,9 +179,126 @@ describe('configureWebhook', () => {
     ]);
   });
 
+  test('What is set can be read, changed in part, switched off and on again with the same secret, in GraphQL and REST', async () => {
+    const key = await addKey(app, { accountId: await addAccount(app) });
+    const [client, rest] = [app.client(key), app.rest(key)];
+    const receiver = await startReceiver();
+    const configured = async (input: object) => (await client.request(CONFIGURE, { input })).configureWebhook;
+    const read = async () => [
+      (await client.request(READ)).webhookEndpoint,
+      (await rest.get('/webhook-endpoint')).body,
+    ];
+
+    expect(await read()).toEqual([null, { error: 'No webhook URL is set' }]);
+    for (const input of [{}, { enabled: true }, { rotateSecret: true }, { optionalEvents: [] }])
+      expect(await configured(input)).toMatchObject({
+        __typename: 'ValidationError',
+        fields: [{ path: 'input.url' }],
+      });
+
+    const { secret } = await configured({ url: receiver.url });
+    expect(secret).toMatch(/^whsec_/);
+    const [payer, events] = [`${receiver.url}/psa`, ['DISPUTE_OPENED', 'CARD_PAYMENT_REFUNDED']];
+    expect(await configured({ optionalEvents: events })).toMatchObject({ secret: null });
+    const settings = { url: payer, enabled: false, previousSecretValidUntil: null };
+    expect((await rest.post('/webhook-endpoint', { url: payer, enabled: false })).body).toEqual({
+      ...settings,
+      optionalEvents: ['card_payment.refunded', 'dispute.opened'],
+      secret: null,
+    });
+    expect(await read()).toEqual([
+      { ...settings, optionalEvents: ['CARD_PAYMENT_REFUNDED', 'DISPUTE_OPENED'] },
+      { ...settings, optionalEvents: ['card_payment.refunded', 'dispute.opened'] },
+    ]);
+
+    await pay(client);
+    expect([receiver.received, await listed(client)]).toMatchObject([[], { totalCount: 0 }]);
+    expect(await configured({ enabled: true })).toMatchObject({ secret: null, endpoint: { url: payer } });
+    await pay(client);
+    expect(receiver.received).toHaveLength(1);
+    const { headers, body } = receiver.received[0]!;
+    const hmac = createHmac('sha256', secret).update(body).digest('hex');
+    expect(headers['x-webhook-signature']).toBe(hmac);
+    const rotated = await configured({ rotateSecret: true });
+    expect(rotated).toMatchObject({ secret: expect.stringMatching(/^whsec_/), endpoint: { url: payer } });
+    expect(JSON.stringify(await read())).not.toContain('whsec_');
+
+    const before = await read();
+    for (const input of [
+      { url: null },
+      { enabled: null },
+      { optionalEvents: null },
+      { previousSecretHours: null },
+    ]) {
+      const [member] = Object.keys(input);
+      expect(await configured({ url: 'https://other.example', ...input })).toMatchObject({
+        __typename: 'ValidationError',
+        fields: [{ path: `input.${member}` }],
+      });
+      const { status } = await rest.post('/webhook-endpoint', input);
+      expect(status).toBe(400);
+    }
+    const wrong = { optionalEvents: ['payment.paid'] };
+    expect((await rest.post('/webhook-endpoint', wrong)).body.error).toMatch(/^optionalEvents: has an event/);
+    expect(await read()).toEqual(before);
+  });
+
+  test('The settings are read by an unrestricted key or a dashboard token of its scope, and changed by the key alone', async () => {
+    const accountId = await addAccount(app);
+    const client = app.client(await addKey(app, { accountId }));
+    await client.request(CONFIGURE, { input: { url: 'https://padaria.example/hook' } });
+    const restricted = await addKey(app, { accountId, permissions: ['subcontas.gerenciar'] });
+    const codes = async (of: GraphQLClient) =>
+      ((await of.send(READ)).body.errors ?? []).map(
+        ({ extensions }: { extensions: { code: string } }) => extensions.code,
+      );
+    expect(await codes(client)).toEqual([]);
+    expect(await codes(app.client(restricted))).toEqual(['FORBIDDEN']);
+    for (const [scope, expected] of [
+      ['WEBHOOKS', []],
+      ['PAYOUTS', ['FORBIDDEN']],
+    ] as const) {
+      const { made } = await client.request(
+        `mutation { made: createDashboardToken(input: { scopes: [${scope}] }) { ... on DashboardTokenSuccess { token } } }`,
+      );
+      expect(await codes(app.client(made.token))).toEqual(expected);
+      const change = await app.client(made.token).send(CONFIGURE, { input: { enabled: false } });
+      expect(JSON.stringify(change.body)).toMatch(/PERMISSION_DENIED|FORBIDDEN/);
+    }
+    const ofRestricted = app.rest(restricted);
+    for (const { status } of [
+      await ofRestricted.get('/webhook-endpoint'),
+      await ofRestricted.post('/webhook-endpoint', {}),
+    ])
+      expect(status).toBe(403);
+  });
+
+  test('Each event can be read with the property of being optional', async () => {
+    const { webhookEvents } = await app.live.request(
+      '{ webhookEvents { name sandboxName summary resourceType optional optIn } }',
+    );
+    expect(webhookEvents).toHaveLength(DESCRIBED_WEBHOOKS.length);
+    const named = (name: string) => webhookEvents.find((each: { name: string }) => each.name === name);
+    expect(named('payment.refunded')).toMatchObject({
+      ...{ sandboxName: 'payment.test.refunded', resourceType: 'payment' },
+      ...{ optional: true, optIn: 'PAYMENT_REFUNDED' },
+    });
+    expect(named('withdrawal.requested')).toMatchObject({
+      resourceType: 'payout',
+      optional: false,
+      optIn: null,
+    });
+    expect(named('card_payment.paid')).toMatchObject({ sandboxName: null, optional: false });
+    const { webhooks } = (await (await fetch(`${app.url}/v1/openapi.json`)).json()) as {
+      webhooks: Record<string, { post: Record<string, unknown> }>;
+    };
+    const described = Object.entries(webhooks).map(([name, { post }]) => [name, post['x-psa-optional']]);
+    expect(described).toEqual(
+      webhookEvents.map(({ name, optional }: { name: string; optional: boolean }) => [name, optional]),
+    );
+  });
+
   test.each([
-    {},
-    { url: null },
     { url: 7 },
     { url: 'https://a.example', rotateSecret: 'yes' },
     { url: 'https://a.example', more: 1 },

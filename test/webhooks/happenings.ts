@@ -121,7 +121,7 @@ export const HAPPENINGS: Record<
     await core.pix.pay({ txid: txidOf(id) });
     const [returned] = (await core.payments.receive(core.tenant, id))!.returnedCredits;
     const { endToEndId } = returned!;
-    const of = { resource: { type: 'payment', id }, externalId: '1042', keptPayment: null, endToEndId };
+    const of = { of: { type: 'payment', id }, externalId: '1042', keptPayment: null, endToEndId };
     const times = { receivedAt: at, returnedAt: at };
     const returnId = expect.stringMatching(/^ret_[0-9a-f]{24}$/);
     return { returnId, ...of, amountCents: 4990, cause: 'already_paid', ...times, metadata: SALE.metadata };
@@ -165,14 +165,13 @@ export const HAPPENINGS: Record<
       walletAddress: 'ana@example.com',
       status: 'processing',
       requestedAt: payout.requestedAt!.toISOString(),
-      sandbox: false,
     };
   },
   async 'dispute.opened'(core) {
     const createdAt = core.clock.now().toISOString();
     const evidenceDueAt = plusMs(core.clock.now(), 5 * DAY_MS).toISOString();
     const disputeId = await core.controls.openDispute(core.tenant, { amountCents: 300 });
-    const of = { resource: null, amountCents: 300, status: 'open', reason: 'fraud' };
+    const of = { of: null, amountCents: 300, status: 'open', reason: 'fraud' };
     return { disputeId, ...of, evidenceDueAt, createdAt, closedAt: null };
   },
   async 'dispute.updated'(core) {
@@ -182,7 +181,7 @@ export const HAPPENINGS: Record<
     // More evidence does not change the status.
     for (const text of ['Entregue', 'Assinado'])
       await core.disputes.submitEvidence(core.tenant, disputeId, { text });
-    const of = { resource: null, amountCents: 300, status: 'under_review', reason: 'fraud' };
+    const of = { of: null, amountCents: 300, status: 'under_review', reason: 'fraud' };
     return { disputeId, ...of, evidenceDueAt, createdAt, closedAt: null };
   },
   async 'dispute.closed'(core) {
@@ -196,19 +195,19 @@ export const HAPPENINGS: Record<
     await core.controls.closeDispute(core.tenant, disputeId, 'won');
     // The same outcome again changes nothing.
     await core.controls.closeDispute(core.tenant, disputeId, 'won');
-    const of = { resource: null, amountCents: 300, status: 'won', reason: 'operational_error' };
+    const of = { of: null, amountCents: 300, status: 'won', reason: 'operational_error' };
     return { disputeId, ...of, evidenceDueAt, createdAt, closedAt };
   },
   async 'delivery.delivered'(core, callbackUrl) {
     const { productId, deliveryId } = await stock(core, { text: 'Obrigada!' });
     const id = await buyByPix(core, productId, { callbackUrl });
-    return { deliveryId, productId, resource: { type: 'payment', id } };
+    return { deliveryId, productId, of: { type: 'payment', id } };
   },
   async 'delivery.out_of_stock'(core, callbackUrl) {
     const { productId, deliveryId } = await stock(core, { codes: ['AAAA-1111'] });
     await buyByPix(core, productId);
     const id = await buyByPix(core, productId, { callbackUrl });
-    return { deliveryId, productId, resource: { type: 'payment', id } };
+    return { deliveryId, productId, of: { type: 'payment', id } };
   },
 };
 

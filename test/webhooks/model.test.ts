@@ -155,7 +155,14 @@ describe('the secret', () => {
 
   test('The secret is shown once', () => {
     const first = configured(null);
-    const endpoint = { url, secret: 'whsec_new', secretShown: true, previousSecrets: [], optionalEvents: [] };
+    const endpoint = {
+      url,
+      enabled: true,
+      secret: 'whsec_new',
+      secretShown: true,
+      previousSecrets: [],
+      optionalEvents: [],
+    };
     expect(first).toEqual({ endpoint, secret: 'whsec_new' });
     expect(configured(first.endpoint)).toEqual({ endpoint: first.endpoint, secret: null });
   });
@@ -163,6 +170,7 @@ describe('the secret', () => {
   test('A secret that has signed before it was shown stays the same and is shown', () => {
     const signed = {
       url: null,
+      enabled: true,
       secret: 'whsec_old',
       secretShown: false,
       previousSecrets: [],
@@ -172,7 +180,14 @@ describe('the secret', () => {
   });
 
   test('A new secret is created and shown on request', () => {
-    const known = { url, secret: 'whsec_old', secretShown: true, previousSecrets: [], optionalEvents: [] };
+    const known = {
+      url,
+      enabled: true,
+      secret: 'whsec_old',
+      secretShown: true,
+      previousSecrets: [],
+      optionalEvents: [],
+    };
     expect(configured(known, true)).toMatchObject({ secret: 'whsec_new', endpoint: { secret: 'whsec_new' } });
   });
 });
@@ -182,6 +197,7 @@ describe('the secrets of before', () => {
   const hours = (count: number) => plusMs(NOW, count * 3_600 * SECOND);
   const endpoint = (...previousSecrets: WebhookEndpoint['previousSecrets']): WebhookEndpoint => ({
     url,
+    enabled: true,
     secret: 'whsec_b',
     secretShown: true,
     previousSecrets,
@@ -289,12 +305,14 @@ describe('the optional events', () => {
     ]);
   });
 
-  test('UNKNOWN is no choice', () => {
-    expect(() => parseOptionalEvents(['dispute.opened', 'unknown'])).toThrow(ValidationError);
+  test('UNKNOWN is no choice, nor is an event that every account gets', () => {
+    for (const event of ['unknown', 'payment.paid', ''])
+      expect(() => parseOptionalEvents(['dispute.opened', event])).toThrow(ValidationError);
   });
 
   const endpoint: WebhookEndpoint = {
     url: 'https://padaria.example/hook',
+    enabled: true,
     secret: 'whsec_old',
     secretShown: true,
     previousSecrets: [],

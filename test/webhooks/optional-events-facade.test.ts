@@ -9,7 +9,7 @@ import { type Pair, type Service, startPair, startService } from '../support/pai
 const MINUTE = 60_000;
 
 const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) { configureWebhook(input: $input) {
-  __typename ... on ConfigureWebhookSuccess { url optionalEvents } ... on UnavailableError { code message } } }`;
+  __typename ... on ConfigureWebhookSuccess { endpoint { url optionalEvents } } ... on UnavailableError { code message } } }`;
 const CREATE = `mutation { createCardPayment(input: { valueCents: 4990, description: "Pão" }) {
   ... on CardPaymentSuccess { cardPayment { orderCode status } } } }`;
 const FIND = `query ($orderCode: String!) { cardPayment(orderCode: $orderCode) {
@@ -39,7 +39,7 @@ describe('a facade of a service whose optional events are all opted into', () =>
     });
     const input = { url: `http://127.0.0.1:${pair.facade.port}/webhooks/psa`, optionalEvents: ALL };
     const { configureWebhook } = await pair.service.client(pair.keys.live).request(CONFIGURE, { input });
-    expect(configureWebhook).toMatchObject({ optionalEvents: ALL });
+    expect(configureWebhook).toMatchObject({ endpoint: { optionalEvents: ALL } });
     return pair;
   }
 

@@ -295,6 +295,25 @@ describeOnDatabase('webhooks of the service', (open) => {
     ]);
   });
 
+  test('The envelope of an event is in nothing that is read of it, and its `resource` is not one without an envelope', async () => {
+    const receiving = await startReceiving({ database });
+    const resource = { type: 'payout', id: 'a' };
+    const envelope = { id: 'whd_a', occurredAt: '2026-03-02T12:00:00.000Z', version: 3, resource };
+    await receiving.post(delivered({ ...envelope, ...withdrawal('a', 'completed') }));
+    await receiving.post(delivered({ id: '7', resource, ...withdrawal('b', 'completed') }));
+    const rows = await database.sql
+      .selectFrom('observed')
+      .select(['id', 'snapshot'])
+      .where('account_id', '=', receiving.tenant.accountId)
+      .orderBy('id')
+      .execute();
+    const own = (id: string) => ({ ...withdrawal(id, 'completed'), version: 1 });
+    expect(rows).toEqual([
+      { id: 'a', snapshot: own('a') },
+      { id: 'b', snapshot: { id: '7', resource, ...own('b') } },
+    ]);
+  });
+
   test('An event of an environment without a key changes nothing and is logged', async () => {
     const receiving = await startReceiving({ database, configured: ['live'] });
     const answer = await receiving.post(delivered(withdrawal('a', 'pending', { test: true })));

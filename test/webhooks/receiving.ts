@@ -138,7 +138,7 @@ export async function startReceiving({
     work,
     faults,
     polled,
-    webhooks: createRemoteWebhooks(createWebhookService({ database, committer, privateAddresses })),
+    webhooks: createRemoteWebhooks(createWebhookService({ database, committer, clock, privateAddresses })),
     url: `http://127.0.0.1:${port}/webhooks/psa`,
 
     post({

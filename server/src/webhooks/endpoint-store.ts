@@ -3,6 +3,7 @@ import type { SigningSecrets, WebhookEndpoint } from './model.ts';
 
 const columns = {
   url: changing('url'),
+  enabled: changing('enabled'),
   secret: changing('secret'),
   secretShown: changing('secret_shown'),
   previousSecrets: json(changing('previous_secrets'), previousSecretsOf),

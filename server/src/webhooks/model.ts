@@ -3,7 +3,7 @@ import { ValidationError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
 import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { callableUrl } from '../kernel/text.ts';
+import { callableUrl, nullMessage } from '../kernel/text.ts';
 
 /** The status of a delivery. Pending: an attempt is due. Exhausted: all attempts have failed. */
 export type WebhookDeliveryStatus = 'pending' | 'delivered' | 'exhausted';
@@ -56,6 +56,8 @@ export type SigningSecrets = Pick<WebhookEndpoint, 'secret' | 'previousSecrets'>
 export interface WebhookEndpoint {
   /** The URL; null until the merchant configures one. */
   url: string | null;
+  /** Whether events are sent to the URL. Those of a payment with its own callbackUrl are sent anyway. */
+  enabled: boolean;
   /**
    * `whsec_…`. It is created with the first delivery, because a payment's own callbackUrl needs no URL of the
    * account.
@@ -83,13 +85,27 @@ export function isWebhookId(text: string): boolean {
 
 // ── Input ───────────────────────────────────────────────────────────────────────────────────────
 
+/** Changes of an endpoint: what is left out stays as it is, and null is refused. */
 export interface ConfigureWebhookInput {
-  url: string;
+  /** It may be left out once there is one. */
+  url?: string | null | undefined;
+  enabled?: boolean | null | undefined;
   rotateSecret?: boolean | null | undefined;
   /** The hours from now on in which earlier secrets sign beside the new one. */
   previousSecretHours?: number | null | undefined;
-  /** The optional events to send; omitted or null, they stay as they are. */
+  /** The optional events to send. */
   optionalEvents?: readonly string[] | null | undefined;
+}
+
+/**
+ * Refuses null, which may be a value that was lost: a server that leaves it would not have done what was meant.
+ * @throws ValidationError
+ */
+export function assertNoNull(input: ConfigureWebhookInput): void {
+  const fields = (['url', 'enabled', 'previousSecretHours', 'optionalEvents'] as const)
+    .filter((member) => input[member] === null)
+    .map((member) => ({ path: `input.${member}`, message: nullMessage('no change') }));
+  if (fields.length > 0) throw new ValidationError(fields);
 }
 
 /** Whether a URL may be called. The addresses of its host name are checked again at each call. */
@@ -118,13 +134,18 @@ export function parsePreviousSecretHours(hours: number | null | undefined): numb
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-/** The configuration in force, with the secret if the merchant may see it now. */
-export interface ConfiguredWebhook {
+/** The configuration in force, which shows no secret. */
+export interface WebhookSettings {
   url: string;
-  secret: string | null;
+  enabled: boolean;
+  optionalEvents: readonly string[];
   /** The instant until which an earlier secret signs too; null if none does. */
   previousSecretValidUntil: Date | null;
-  optionalEvents: readonly string[];
+}
+
+/** The configuration in force, with the secret if the merchant may see it now. */
+export interface ConfiguredWebhook extends WebhookSettings {
+  secret: string | null;
 }
 
 interface Filter {
@@ -133,12 +154,14 @@ interface Filter {
 
 export interface WebhookService {
   /**
-   * Sets the account's URL and its optional events, for events from now on. Returns the secret if it is new,
-   * or was never shown before. A new secret signs at once, including attempts of older deliveries, and the
-   * secret before it signs too.
-   * @throws ValidationError
+   * Changes the account's URL, whether it is sent to, and its optional events, for events from now on. Returns the
+   * secret if it is new, or was never shown before. A new secret signs at once, including attempts of older
+   * deliveries, and the secret before it signs too.
+   * @throws ValidationError (also: no URL is given, and none was set before)
    */
   configure(tenant: Tenant, input: ConfigureWebhookInput): Promise<ConfiguredWebhook>;
+  /** Reads the configuration; null before a URL was set. @throws UnavailableError in front of another service */
+  settings(tenant: Tenant): Promise<WebhookSettings | null>;
   /**
    * Sends a delivery again under the same id, with as many attempts as the first time; a pending one is due now.
    * @throws NotFoundError
@@ -161,6 +184,18 @@ export interface WebhookService {
     range: Filter & ListRange,
   ): Promise<ListedRange<{ position: number; delivery: WebhookDelivery }>>;
   count(tenant: Tenant, filter: Filter): Promise<number>;
+}
+
+/** The configuration as a merchant sees it; null before a URL was set. */
+export function settingsOf(endpoint: WebhookEndpoint | null, now: Date): WebhookSettings | null {
+  if (!endpoint || endpoint.url === null) return null;
+  const { url, enabled, optionalEvents, previousSecrets } = endpoint;
+  // An earlier secret may outlast the one that replaced it.
+  const valid = previousSecrets.filter(({ until }) => until > now).map(({ until }) => until.getTime());
+  return {
+    ...{ url, enabled, optionalEvents },
+    previousSecretValidUntil: valid.length === 0 ? null : new Date(Math.max(...valid)),
+  };
 }
 
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────
@@ -270,18 +305,24 @@ function previousSecretsAfter(
     .slice(0, MAX_PREVIOUS_SECRETS);
 }
 
-/** @returns the new endpoint, and its secret if the merchant may see it now */
+/**
+ * Returns the new endpoint, and its secret if the merchant may see it now.
+ * @throws ValidationError if there is no URL yet and none is given
+ */
 export function decideConfigure(
   endpoint: WebhookEndpoint | null,
   {
-    url,
+    url = endpoint?.url ?? null,
+    enabled = endpoint?.enabled ?? true,
     rotateSecret,
     previousSecretHours = null,
     freshSecret,
     optionalEvents,
     now,
   }: {
-    url: string;
+    /** Undefined leaves the URL as it is. */
+    url?: string | null | undefined;
+    enabled?: boolean | undefined;
     rotateSecret: boolean;
     /** Null leaves earlier secrets as they are, and gives a replaced one the default. */
     previousSecretHours?: number | null;
@@ -290,12 +331,15 @@ export function decideConfigure(
     optionalEvents: readonly string[] | null;
     now: Date;
   },
-): { endpoint: WebhookEndpoint; secret: string | null } {
+): { endpoint: WebhookEndpoint & { url: string }; secret: string | null } {
+  if (url === null)
+    throw new ValidationError([{ path: 'input.url', message: 'must be given, because no URL is set yet' }]);
   const secret = endpoint && !rotateSecret ? endpoint.secret : freshSecret;
   const isKnown = endpoint?.secretShown === true && secret === endpoint.secret;
   return {
     endpoint: {
       url,
+      enabled,
       secret,
       secretShown: true,
       previousSecrets: previousSecretsAfter(endpoint, {

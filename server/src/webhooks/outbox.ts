@@ -1,4 +1,5 @@
 import type { Tenant } from '../kernel/tenant.ts';
+import type { WebhookEnvelope } from '../kernel/webhook-event.ts';
 import type { Sql } from '../state/db/database.ts';
 import type { StoredEvent } from '../state/events/event.ts';
 import type { NewTask } from '../state/work/store.ts';
@@ -6,7 +7,7 @@ import { ENDPOINT } from './collections.ts';
 import { endpointTable } from './endpoint-store.ts';
 import { statusEvents, type WebhookDeliveryEvent } from './events.ts';
 import { newWebhookId } from './model.ts';
-import { announcementOf, isSent } from './sent-events.ts';
+import { type Announcement, announcementOf, isSent } from './sent-events.ts';
 import { newWebhookSecret } from './signing.ts';
 import { insertDeliveries, type NewDelivery, selectSubscriptionsOf } from './store.ts';
 
@@ -22,28 +23,30 @@ export async function webhookOutbox(
   events: readonly StoredEvent[],
   now: Date,
 ): Promise<{ tasks: NewTask[]; events: WebhookDeliveryEvent[] }> {
-  const announced = events.flatMap((event) => {
+  const announced = events.flatMap((event): Announced[] => {
     const announcement = announcementOf(event, tenant);
     return announcement ? [{ event, ...announcement }] : [];
   });
   if (announced.length === 0) return NOTHING;
 
   const [endpoint] = await endpointTable.load(sql, tenant, [ENDPOINT]);
-  const deliveries = announced.flatMap(({ event, payload, callbackUrl, orderedBy }): NewDelivery[] => {
-    const name = payload.event;
-    const url = callbackUrl ?? endpoint?.url;
+  const deliveries = announced.flatMap((announcement): NewDelivery[] => {
+    const { event, payload, callbackUrl, orderedBy } = announcement;
+    const { event: name, ...own } = payload;
+    const url = callbackUrl ?? (endpoint?.enabled ? endpoint.url : null);
     if (!url || !isSent(name, endpoint?.optionalEvents ?? [])) return [];
+    const envelope = envelopeOf(announcement, tenant);
     return [
       {
-        webhookId: newWebhookId(),
+        webhookId: envelope.id,
         eventVersion: event.version,
-        resourceVersion: versionOf(event),
+        resourceVersion: envelope.version,
         occurredAt: event.occurredAt,
         event: name,
         resource: orderedBy?.type ?? event.resource,
         resourceId: orderedBy?.id ?? event.resourceId,
         url,
-        body: JSON.stringify(payload),
+        body: JSON.stringify({ event: name, ...envelope, ...own }),
         headers: null,
         status: 'pending',
         attempts: 0,
@@ -60,7 +63,7 @@ export async function webhookOutbox(
   if (!endpoint)
     await endpointTable.save(sql, tenant, [
       {
-        ...{ url: null, secret: newWebhookSecret(), secretShown: false },
+        ...{ url: null, enabled: true, secret: newWebhookSecret(), secretShown: false },
         ...{ previousSecrets: [], optionalEvents: [] },
       },
     ]);
@@ -70,6 +73,8 @@ export async function webhookOutbox(
     events: deliveries.flatMap((delivery) => statusEvents(delivery, null)),
   };
 }
+
+type Announced = Announcement & { event: StoredEvent };
 
 const NOTHING = { tasks: [], events: [] };
 
@@ -85,6 +90,17 @@ async function orderBehindCycles(sql: Sql, tenant: Tenant, deliveries: NewDelive
     if (subscriptionId !== undefined)
       Object.assign(delivery, { resource: 'subscription', resourceId: subscriptionId });
   }
+}
+
+/** The envelope of a body, by the new id of its delivery. */
+function envelopeOf({ event, id }: Announced, { environment }: Tenant): WebhookEnvelope {
+  return {
+    id: newWebhookId(),
+    occurredAt: event.occurredAt.toISOString(),
+    version: versionOf(event),
+    sandbox: environment === 'sandbox',
+    resource: { type: event.resource, id: id ?? event.resourceId },
+  };
 }
 
 /** The version of the resource, or, without one, the event's version in the log, which grows too. */

@@ -12,6 +12,7 @@ import {
 } from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { MirroredResource } from '../kernel/upstream-family.ts';
+import { withoutEnvelope } from '../kernel/webhook-event.ts';
 import { type Committer, put, type Reader, type State, type Writes } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
 import { RetryLater, type TaskHandler } from '../state/work/queue.ts';
@@ -159,7 +160,7 @@ export function createReceiver({
     const webhookId = isWebhookId(id) ? id : bodyHash;
     const parsed = parsePayload(body);
     if (typeof parsed === 'string') throw new HttpError(400, parsed);
-    const payload = redaction.json(parsed, body) as Message['payload'];
+    const payload = withoutEnvelope(redaction.json(parsed, body) as Message['payload']);
     const environment = environmentOf(payload);
     if (!isSigned[environment])
       refuseSignature(`one of ${environment} is signed with a secret of the other environment`);

@@ -39,9 +39,11 @@ export type OptionalWebhookEvent = {
 /** The name of an event on the wire. */
 export type SentName = EventName | SandboxName<EventName>;
 
-interface Announcement {
+export interface Announcement {
   /** The event's body. A name that no slice's wire describes does not compile. */
   payload: { event: SentName };
+  /** The id by which a merchant knows the resource, if the log has another. */
+  id?: string | null;
   /** The payment's own URL, which replaces the account's. */
   callbackUrl?: string | null;
   /**
@@ -72,7 +74,7 @@ export function announcementOf(event: StoredEvent, { environment }: Tenant): Ann
     }
     case 'subaccount_payout': {
       const payload = subaccountPayoutWebhook(event.snapshot);
-      return payload && { payload };
+      return payload && { payload, id: payload.payoutId ?? payload.code };
     }
     case 'checkout_token': {
       const payload = tokenWebhook(event.snapshot);
@@ -141,8 +143,12 @@ export function parseOptionalEvents(
   events: readonly string[] | null | undefined,
 ): readonly OptionalWebhookEvent[] | null {
   if (events == null) return null;
-  if (events.includes('unknown'))
-    throw new ValidationError([{ path: 'input.optionalEvents', message: 'UNKNOWN cannot be asked for' }]);
+  const unknown = events.find((event) => !OPTIONAL_WEBHOOK_EVENTS.some((each) => each === event));
+  if (unknown !== undefined) {
+    const message =
+      unknown === 'unknown' ? 'UNKNOWN cannot be asked for' : 'has an event that is not an optional one';
+    throw new ValidationError([{ path: 'input.optionalEvents', message }]);
+  }
   return OPTIONAL_WEBHOOK_EVENTS.filter((event) => events.includes(event));
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../kernel/clock.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { withoutExtra } from '../kernel/list-range.ts';
@@ -5,12 +6,15 @@ import { tenantKey } from '../kernel/tenant.ts';
 import { type Committer, put } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
 import { deliveries, ENDPOINT, endpoints } from './collections.ts';
+import { endpointTable } from './endpoint-store.ts';
 import { statusEvents } from './events.ts';
 import {
   assertEndpointUrl,
+  assertNoNull,
   decideConfigure,
   decideRedeliver,
   parsePreviousSecretHours,
+  settingsOf,
   type WebhookService,
 } from './model.ts';
 import { parseOptionalEvents } from './sent-events.ts';
@@ -21,10 +25,12 @@ import { countDeliveries, deliveryTable, listDeliveries, selectAttempts } from '
 export function createWebhookService({
   database,
   committer,
+  clock,
   privateAddresses,
 }: {
   database: Database;
   committer: Committer;
+  clock: Pick<Clock, 'now'>;
   /** Whether the URL may lead to this machine and need not be https, for local development. */
   privateAddresses: boolean;
 }): WebhookService {
@@ -32,10 +38,12 @@ export function createWebhookService({
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listDeliveries>>>();
 
   return {
-    async configure(tenant, { url, rotateSecret, previousSecretHours: hours, optionalEvents: events }) {
-      assertEndpointUrl(url, privateAddresses);
-      const optionalEvents = parseOptionalEvents(events);
-      const previousSecretHours = parsePreviousSecretHours(hours);
+    async configure(tenant, input) {
+      assertNoNull(input);
+      const [url, enabled] = [input.url ?? undefined, input.enabled ?? undefined];
+      if (url !== undefined) assertEndpointUrl(url, privateAddresses);
+      const optionalEvents = parseOptionalEvents(input.optionalEvents);
+      const previousSecretHours = parsePreviousSecretHours(input.previousSecretHours);
       const freshSecret = newWebhookSecret();
       return committer.change({
         tenant,
@@ -43,27 +51,24 @@ export function createWebhookService({
         decide(state) {
           const { endpoint, secret } = decideConfigure(state.get(endpoints, ENDPOINT), {
             url,
-            rotateSecret: rotateSecret === true,
+            enabled,
+            rotateSecret: input.rotateSecret === true,
             previousSecretHours,
             freshSecret,
             optionalEvents,
             now: state.now,
           });
           return {
-            outcome: {
-              url,
-              secret,
-              optionalEvents: endpoint.optionalEvents,
-              // An earlier secret may outlast the one that replaced it.
-              previousSecretValidUntil: endpoint.previousSecrets.reduce<Date | null>(
-                (latest, { until }) => (latest && latest > until ? latest : until),
-                null,
-              ),
-            },
+            outcome: { ...settingsOf(endpoint, state.now)!, secret },
             writes: { records: [put(endpoints, endpoint)] },
           };
         },
       });
+    },
+
+    async settings(tenant) {
+      const [endpoint] = await endpointTable.load(database.sql, tenant, [ENDPOINT]);
+      return settingsOf(endpoint ?? null, clock.now());
     },
 
     redeliver: (tenant, webhookId) =>

@@ -113,6 +113,8 @@ const OPERATIONS: Record<string, Row> = {
   'Query.viewer': { rest: '{ credential }', outcomes: all('ok') },
   'Query.wallet': query('{ balanceCents }', 'wallet'),
   'Query.webhookDeliveries': query('{ totalCount }'),
+  'Query.webhookEndpoint': query('{ url }'),
+  'Query.webhookEvents': query('{ name }'),
 
   'Mutation.acceptDispute': mutation(`(disputeId: "dsp_${NO_ID}")`, 'NotFoundError'),
   'Mutation.cancelCardPayment': mutation('(orderCode: "PSC-0")', 'NotFoundError'),

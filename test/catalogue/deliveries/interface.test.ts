@@ -5,6 +5,7 @@ import { startApp, type TestApp } from '../../support/app.ts';
 import { approved } from '../../support/cards.ts';
 import type { GraphQLClient } from '../../support/graphql.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { ownMembers } from '../../support/webhook-bodies.ts';
 
 const DELIVERY = 'deliveryId productId kind content deliveredCount remainingCount createdAt';
 const ERRORS =
@@ -352,13 +353,13 @@ test('The webhook of a delivery names the payment and not the content, and goes 
   await app.work.settled();
   const { deliveryId } = delivery;
   const sent = receiver.received
-    .map(({ path, body }) => [path, JSON.parse(body)] as const)
+    .map(({ path, body }) => [path, ownMembers(body)] as const)
     .filter(([, { event }]) => event.startsWith('delivery.'));
   const body = (event: string, id: string) => ({
     event,
     deliveryId,
     productId,
-    resource: { type: 'payment', id },
+    of: { type: 'payment', id },
   });
   expect(sent).toHaveLength(3);
   expect(sent).toEqual(
@@ -375,8 +376,8 @@ test('The webhook of a delivery to one payment does not wait for that of another
   const of = await merchant();
   const refused: string[] = [];
   const receiver = await startReceiver((response, { body }) => {
-    const { event, resource } = JSON.parse(body);
-    response.writeHead(event.startsWith('delivery.') && refused.includes(resource.id) ? 500 : 200).end();
+    const { event, of: payment } = JSON.parse(body);
+    response.writeHead(event.startsWith('delivery.') && refused.includes(payment.id) ? 500 : 200).end();
   });
   await of.client.request(
     `mutation ($url: Url!) { configureWebhook(input: { url: $url, optionalEvents: [DELIVERY_DELIVERED] }) { __typename } }`,
@@ -392,7 +393,7 @@ test('The webhook of a delivery to one payment does not wait for that of another
   const delivered = receiver.received
     .map(({ body }) => JSON.parse(body))
     .filter(({ event }) => event === 'delivery.delivered')
-    .map(({ resource }) => resource.id);
+    .map(({ of: payment }) => payment.id);
   expect(delivered).toEqual([paymentId, second]);
 });
 

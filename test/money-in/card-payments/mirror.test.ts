@@ -563,7 +563,7 @@ describe('what the service writes', () => {
     };
     for (const status of ['open', 'under_review', 'lost'] as const) {
       const body = disputeWebhook({ ...dispute, status }, null);
-      expect(body).toMatchObject({ status, resource: { id: 'P1' } });
+      expect(body).toMatchObject({ status, of: { id: 'P1' } });
       expect(cardPaymentEventFromWire(body)).toBeNull();
     }
   });

@@ -418,12 +418,7 @@ describe('the webhook of a paid payment', () => {
     expect(Object.keys(ofPix)).toEqual(
       Object.keys(ofCard).map((name) => ({ orderCode: 'paymentId', amount: 'amountCents' })[name] ?? name),
     );
-    // A sandbox payment's body has one more member, which names the environment.
-    expect(paymentWebhook(payment, 'pending', 'sandbox')).toEqual({
-      ...ofPix,
-      event: 'payment.test.paid',
-      sandbox: true,
-    });
+    expect(paymentWebhook(payment, 'pending', 'sandbox')).toEqual({ ...ofPix, event: 'payment.test.paid' });
     // A change within a status reports no new payment.
     expect(paymentWebhook(payment, 'paid', 'live')).toBeNull();
   });

@@ -6,6 +6,7 @@ import { approved, card } from '../../support/cards.ts';
 import type { GraphQLClient } from '../../support/graphql.ts';
 import { startPair } from '../../support/pair.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { ownMembers } from '../../support/webhook-bodies.ts';
 
 const REFUND = `refundId status amountCents reason endToEndId failureReason createdAt completedAt failedAt final version
   of { ... on CardPayment { orderCode status refundedCents refundableCents } }`;
@@ -347,12 +348,16 @@ describe('webhooks', () => {
     const { refund: made } = await refund(client, { orderCode, amountCents: 900, reason: 'Um item' });
     await app.work.settled();
     const { body } = await refunded;
-    expect(JSON.parse(body)).toEqual({
+    expect(JSON.parse(body)).toMatchObject({
+      sandbox: false,
+      resource: { type: 'refund', id: made.refundId },
+    });
+    expect(ownMembers(body)).toEqual({
       event: 'refund.completed',
       refundId: made.refundId,
       amountCents: 900,
       status: 'completed',
-      resource: { type: 'card_payment', id: orderCode },
+      of: { type: 'card_payment', id: orderCode },
       reason: 'Um item',
       failureReason: null,
       completedAt: app.clock.now().toISOString(),

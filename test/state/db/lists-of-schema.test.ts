@@ -38,6 +38,7 @@ const BOUNDED: Record<string, string> = {
   'Query.nodes': 'the ids of the request',
   'Query.pausedTokens': 'the newest',
   'Query.unresolvedRequests': 'an argument of its own',
+  'Query.webhookEvents': 'the events of the code',
   'RefundTotals.groups': 'the hours of 31 days, by statuses',
   'SalesTotals.groups': 'the hours of 31 days, by methods and statuses',
   'SubaccountPayoutTotals.groups': 'the hours of 31 days, by statuses',

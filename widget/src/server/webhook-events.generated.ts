@@ -1,7 +1,27 @@
 // Made from the descriptions of the webhooks in server/src; `npm run regenerate` writes it.
 
+/**
+ * The members that each event has. Those of a webhook that a server in front of another service relays are that
+ * service's, and a webhook that was first sent by an older server has none: verifyWebhook reads their headers.
+ */
+export interface WebhookEnvelope<Type extends string = string> {
+  /** The same as X-Webhook-Id, on each attempt: deduplicate by it. */
+  id: string;
+  /** When the change happened. */
+  occurredAt: string;
+  /** Grows with each change of `resource`: apply no older state. */
+  version: number;
+  /** Whether it belongs to a test key. */
+  sandbox: boolean;
+  /** The resource whose state the event reports. */
+  resource: {
+    type: Type;
+    id: string;
+  };
+}
+
 /** A card payment was paid, late too. */
-export interface CardPaymentPaidEvent {
+export interface CardPaymentPaidEvent extends WebhookEnvelope<'card_payment'> {
   event: 'card_payment.paid';
   /** Unique; looks the payment up. */
   orderCode: string;
@@ -21,8 +41,8 @@ export interface CardPaymentPaidEvent {
 }
 
 /** It was paid, late too. */
-export interface PaymentPaidEvent {
-  /** The second with a test key. */
+export interface PaymentPaidEvent extends WebhookEnvelope<'payment'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'payment.paid' | 'payment.test.paid';
   /** psa_ and 32 hex digits. */
   paymentId: string;
@@ -40,13 +60,11 @@ export interface PaymentPaidEvent {
   externalId?: string;
   /** Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator. */
   keptPayment?: string;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** It was paid, late too. */
-export interface ChargePaidEvent {
-  /** The second with a test key. */
+export interface ChargePaidEvent extends WebhookEnvelope<'charge'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'charge.paid' | 'charge.test.paid';
   /** psc_, or psplit_ of a split charge, and 32 hex digits. */
   chargeId: string;
@@ -67,17 +85,16 @@ export interface ChargePaidEvent {
   metadata?: string | null;
   /** Your own number for it, where one was given. */
   externalId?: string;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** The amount of a refund has left. */
-export interface RefundCompletedEvent {
-  /** The second with a test key. */
+export interface RefundCompletedEvent extends WebhookEnvelope<'refund'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'refund.completed' | 'refund.test.completed';
   /** ref_ and 24 hex digits. */
   refundId: string;
-  resource: {
+  /** The refunded payment or charge. */
+  of: {
     type: 'card_payment' | 'payment' | 'charge';
     id: string;
   };
@@ -89,17 +106,16 @@ export interface RefundCompletedEvent {
   failedAt: string | null;
   /** That of the payment, byte for byte. */
   metadata: string | null;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** A refund has failed: the amount is back where it was taken, but for a payment that is returned by itself: another refund of it is sent a day later. */
-export interface RefundFailedEvent {
-  /** The second with a test key. */
+export interface RefundFailedEvent extends WebhookEnvelope<'refund'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'refund.failed' | 'refund.test.failed';
   /** ref_ and 24 hex digits. */
   refundId: string;
-  resource: {
+  /** The refunded payment or charge. */
+  of: {
     type: 'card_payment' | 'payment' | 'charge';
     id: string;
   };
@@ -111,13 +127,11 @@ export interface RefundFailedEvent {
   failedAt: string | null;
   /** That of the payment, byte for byte. */
   metadata: string | null;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** A payout of the main account was requested. */
-export interface WithdrawalRequestedEvent {
-  /** The second with a test key. */
+export interface WithdrawalRequestedEvent extends WebhookEnvelope<'payout'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'withdrawal.requested' | 'withdrawal.test.requested';
   /** 24 hex digits. */
   withdrawalId: string;
@@ -131,14 +145,13 @@ export interface WithdrawalRequestedEvent {
   status: 'pendente';
   /** ISO 8601 in UTC, with milliseconds. */
   requestedAt: string;
-  sandbox: boolean;
   /** Your own number for it, where one was given. */
   externalId?: string;
 }
 
 /** The money has arrived. */
-export interface WithdrawalCompletedEvent {
-  /** The second with a test key. */
+export interface WithdrawalCompletedEvent extends WebhookEnvelope<'payout'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'withdrawal.completed' | 'withdrawal.test.completed';
   /** 24 hex digits. */
   withdrawalId: string;
@@ -157,8 +170,8 @@ export interface WithdrawalCompletedEvent {
 }
 
 /** It was refused, and the amount is back in the balance. */
-export interface WithdrawalDeniedEvent {
-  /** The second with a test key. */
+export interface WithdrawalDeniedEvent extends WebhookEnvelope<'payout'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'withdrawal.denied' | 'withdrawal.test.denied';
   /** 24 hex digits. */
   withdrawalId: string;
@@ -177,7 +190,7 @@ export interface WithdrawalDeniedEvent {
 }
 
 /** The payout of a subaccount has a new status, or was reversed. */
-export interface SubaccountPayoutEvent {
+export interface SubaccountPayoutEvent extends WebhookEnvelope<'subaccount_payout'> {
   event: 'subaccount.payout';
   /** The refId of its payout entry in the statement. */
   payoutId: string | null;
@@ -218,7 +231,7 @@ export interface SubaccountPayoutEvent {
 }
 
 /** Many cards were declined with a checkout token: its payers wait longer after a declined card. */
-export interface CheckoutTokenPausedEvent {
+export interface CheckoutTokenPausedEvent extends WebhookEnvelope<'checkout_token'> {
   event: 'checkout_token.paused';
   tokenId: string;
   reason: 'declines';
@@ -229,7 +242,7 @@ export interface CheckoutTokenPausedEvent {
 }
 
 /** Its session has ended, or it was canceled. */
-export interface CardPaymentExpiredEvent {
+export interface CardPaymentExpiredEvent extends WebhookEnvelope<'card_payment'> {
   event: 'card_payment.expired';
   /** Unique; looks the payment up. */
   orderCode: string;
@@ -251,7 +264,7 @@ export interface CardPaymentExpiredEvent {
 }
 
 /** It cannot be paid any more. */
-export interface CardPaymentFailedEvent {
+export interface CardPaymentFailedEvent extends WebhookEnvelope<'card_payment'> {
   event: 'card_payment.failed';
   /** Unique; looks the payment up. */
   orderCode: string;
@@ -270,7 +283,7 @@ export interface CardPaymentFailedEvent {
 }
 
 /** The whole amount was given back. */
-export interface CardPaymentRefundedEvent {
+export interface CardPaymentRefundedEvent extends WebhookEnvelope<'card_payment'> {
   event: 'card_payment.refunded';
   /** Unique; looks the payment up. */
   orderCode: string;
@@ -291,8 +304,8 @@ export interface CardPaymentRefundedEvent {
 }
 
 /** Nobody has paid it in time, or it was canceled. */
-export interface PaymentExpiredEvent {
-  /** The second with a test key. */
+export interface PaymentExpiredEvent extends WebhookEnvelope<'payment'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'payment.expired' | 'payment.test.expired';
   /** psa_ and 32 hex digits. */
   paymentId: string;
@@ -312,13 +325,11 @@ export interface PaymentExpiredEvent {
   externalId?: string;
   /** Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator. */
   keptPayment?: string;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** It cannot be paid any more. */
-export interface PaymentFailedEvent {
-  /** The second with a test key. */
+export interface PaymentFailedEvent extends WebhookEnvelope<'payment'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'payment.failed' | 'payment.test.failed';
   /** psa_ and 32 hex digits. */
   paymentId: string;
@@ -335,13 +346,11 @@ export interface PaymentFailedEvent {
   externalId?: string;
   /** Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator. */
   keptPayment?: string;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** The whole amount was given back. */
-export interface PaymentRefundedEvent {
-  /** The second with a test key. */
+export interface PaymentRefundedEvent extends WebhookEnvelope<'payment'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'payment.refunded' | 'payment.test.refunded';
   /** psa_ and 32 hex digits. */
   paymentId: string;
@@ -360,13 +369,11 @@ export interface PaymentRefundedEvent {
   externalId?: string;
   /** Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator. */
   keptPayment?: string;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** Nobody has paid it in time, or it was canceled. */
-export interface ChargeExpiredEvent {
-  /** The second with a test key. */
+export interface ChargeExpiredEvent extends WebhookEnvelope<'charge'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'charge.expired' | 'charge.test.expired';
   /** psc_, or psplit_ of a split charge, and 32 hex digits. */
   chargeId: string;
@@ -389,13 +396,11 @@ export interface ChargeExpiredEvent {
   metadata?: string | null;
   /** Your own number for it, where one was given. */
   externalId?: string;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** It cannot be paid any more. */
-export interface ChargeFailedEvent {
-  /** The second with a test key. */
+export interface ChargeFailedEvent extends WebhookEnvelope<'charge'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'charge.failed' | 'charge.test.failed';
   /** psc_, or psplit_ of a split charge, and 32 hex digits. */
   chargeId: string;
@@ -415,13 +420,11 @@ export interface ChargeFailedEvent {
   metadata?: string | null;
   /** Your own number for it, where one was given. */
   externalId?: string;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** The whole amount was given back. */
-export interface ChargeRefundedEvent {
-  /** The second with a test key. */
+export interface ChargeRefundedEvent extends WebhookEnvelope<'charge'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'charge.refunded' | 'charge.test.refunded';
   /** psc_, or psplit_ of a split charge, and 32 hex digits. */
   chargeId: string;
@@ -443,13 +446,11 @@ export interface ChargeRefundedEvent {
   metadata?: string | null;
   /** Your own number for it, where one was given. */
   externalId?: string;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** Money that did not pay went back to its payer. */
-export interface ReturnCompletedEvent {
-  /** The second with a test key. */
+export interface ReturnCompletedEvent extends WebhookEnvelope<'return'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'return.completed' | 'return.test.completed';
   /** ret_ and 24 hex digits. */
   returnId: string;
@@ -463,7 +464,8 @@ export interface ReturnCompletedEvent {
   endToEndId: string | null;
   /** ISO 8601 in UTC, with milliseconds. */
   receivedAt: string;
-  resource: {
+  /** The resource that it came for. */
+  of: {
     type: 'card_payment' | 'payment' | 'charge' | 'subscription';
     id: string;
   };
@@ -471,13 +473,11 @@ export interface ReturnCompletedEvent {
   returnedAt: string;
   /** That of the resource, byte for byte. */
   metadata: string | null;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** The payer has authorized it, and paid its first cycle. */
-export interface SubscriptionActivatedEvent {
-  /** The second with a test key. */
+export interface SubscriptionActivatedEvent extends WebhookEnvelope<'subscription'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'subscription.activated' | 'subscription.test.activated';
   /** psa_sub_ and 32 hex digits. */
   subscriptionId: string;
@@ -502,13 +502,11 @@ export interface SubscriptionActivatedEvent {
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
   metadata: string | null;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** A cycle was paid: no payment.paid is sent for its payment. */
-export interface SubscriptionPaidEvent {
-  /** The second with a test key. */
+export interface SubscriptionPaidEvent extends WebhookEnvelope<'subscription'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'subscription.paid' | 'subscription.test.paid';
   /** psa_sub_ and 32 hex digits. */
   subscriptionId: string;
@@ -533,13 +531,11 @@ export interface SubscriptionPaidEvent {
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
   metadata: string | null;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** An attempt to debit a cycle has failed, or a cycle has ended without one. */
-export interface SubscriptionPaymentFailedEvent {
-  /** The second with a test key. */
+export interface SubscriptionPaymentFailedEvent extends WebhookEnvelope<'subscription'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'subscription.payment_failed' | 'subscription.test.payment_failed';
   /** psa_sub_ and 32 hex digits. */
   subscriptionId: string;
@@ -564,13 +560,11 @@ export interface SubscriptionPaymentFailedEvent {
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
   metadata: string | null;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** It is past due from then on. */
-export interface SubscriptionPastDueEvent {
-  /** The second with a test key. */
+export interface SubscriptionPastDueEvent extends WebhookEnvelope<'subscription'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'subscription.past_due' | 'subscription.test.past_due';
   /** psa_sub_ and 32 hex digits. */
   subscriptionId: string;
@@ -595,13 +589,11 @@ export interface SubscriptionPastDueEvent {
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
   metadata: string | null;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** It was canceled. */
-export interface SubscriptionCanceledEvent {
-  /** The second with a test key. */
+export interface SubscriptionCanceledEvent extends WebhookEnvelope<'subscription'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'subscription.canceled' | 'subscription.test.canceled';
   /** psa_sub_ and 32 hex digits. */
   subscriptionId: string;
@@ -626,13 +618,11 @@ export interface SubscriptionCanceledEvent {
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
   metadata: string | null;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** Its last cycle has ended. */
-export interface SubscriptionCompletedEvent {
-  /** The second with a test key. */
+export interface SubscriptionCompletedEvent extends WebhookEnvelope<'subscription'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'subscription.completed' | 'subscription.test.completed';
   /** psa_sub_ and 32 hex digits. */
   subscriptionId: string;
@@ -657,13 +647,11 @@ export interface SubscriptionCompletedEvent {
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
   metadata: string | null;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** Nobody has authorized it in time, or the bank gave no code. */
-export interface SubscriptionExpiredEvent {
-  /** The second with a test key. */
+export interface SubscriptionExpiredEvent extends WebhookEnvelope<'subscription'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'subscription.expired' | 'subscription.test.expired';
   /** psa_sub_ and 32 hex digits. */
   subscriptionId: string;
@@ -688,13 +676,11 @@ export interface SubscriptionExpiredEvent {
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
   metadata: string | null;
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** It was sent: the money may have left. */
-export interface WithdrawalProcessingEvent {
-  /** The second with a test key. */
+export interface WithdrawalProcessingEvent extends WebhookEnvelope<'payout'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'withdrawal.processing' | 'withdrawal.test.processing';
   /** 24 hex digits. */
   withdrawalId: string;
@@ -708,14 +694,13 @@ export interface WithdrawalProcessingEvent {
   status: 'processing';
   /** ISO 8601 in UTC, with milliseconds. */
   requestedAt: string;
-  sandbox: boolean;
   /** Your own number for it, where one was given. */
   externalId?: string;
 }
 
 /** It came back after it had arrived, and the amount is back in the balance. */
-export interface WithdrawalReturnedEvent {
-  /** The second with a test key. */
+export interface WithdrawalReturnedEvent extends WebhookEnvelope<'payout'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'withdrawal.returned' | 'withdrawal.test.returned';
   /** 24 hex digits. */
   withdrawalId: string;
@@ -736,12 +721,12 @@ export interface WithdrawalReturnedEvent {
 }
 
 /** A dispute blocks an amount. */
-export interface DisputeOpenedEvent {
+export interface DisputeOpenedEvent extends WebhookEnvelope<'dispute'> {
   event: 'dispute.opened';
   /** dsp_ and 24 hex digits. */
   disputeId: string;
   /** The disputed payment; null where it is not known. */
-  resource: {
+  of: {
     type: 'card_payment' | 'payment' | 'charge';
     id: string;
   } | null;
@@ -757,12 +742,12 @@ export interface DisputeOpenedEvent {
 }
 
 /** Evidence was submitted, or the time for it is over. */
-export interface DisputeUpdatedEvent {
+export interface DisputeUpdatedEvent extends WebhookEnvelope<'dispute'> {
   event: 'dispute.updated';
   /** dsp_ and 24 hex digits. */
   disputeId: string;
   /** The disputed payment; null where it is not known. */
-  resource: {
+  of: {
     type: 'card_payment' | 'payment' | 'charge';
     id: string;
   } | null;
@@ -778,12 +763,12 @@ export interface DisputeUpdatedEvent {
 }
 
 /** It is won or lost, or a lost one is forgiven. */
-export interface DisputeClosedEvent {
+export interface DisputeClosedEvent extends WebhookEnvelope<'dispute'> {
   event: 'dispute.closed';
   /** dsp_ and 24 hex digits. */
   disputeId: string;
   /** The disputed payment; null where it is not known. */
-  resource: {
+  of: {
     type: 'card_payment' | 'payment' | 'charge';
     id: string;
   } | null;
@@ -799,35 +784,31 @@ export interface DisputeClosedEvent {
 }
 
 /** A payment was given content of its product. */
-export interface DeliveryDeliveredEvent {
-  /** The second with a test key. */
+export interface DeliveryDeliveredEvent extends WebhookEnvelope<'delivery'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'delivery.delivered' | 'delivery.test.delivered';
   /** 24 hex digits. */
   deliveryId: string;
   productId: string;
   /** The payment; the content is not in the event. */
-  resource: {
+  of: {
     type: 'card_payment' | 'payment';
     id: string;
   };
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 /** A paid payment waits for a code. */
-export interface DeliveryOutOfStockEvent {
-  /** The second with a test key. */
+export interface DeliveryOutOfStockEvent extends WebhookEnvelope<'delivery'> {
+  /** The second with a test key; `sandbox` says the same. */
   event: 'delivery.out_of_stock' | 'delivery.test.out_of_stock';
   /** 24 hex digits. */
   deliveryId: string;
   productId: string;
   /** The payment; the content is not in the event. */
-  resource: {
+  of: {
     type: 'card_payment' | 'payment';
     id: string;
   };
-  /** With a test key alone. */
-  sandbox?: true;
 }
 
 export type CardPaymentEvent =
@@ -882,7 +863,7 @@ export type DeliveryEvent =
   | DeliveryOutOfStockEvent;
 
 /** The resource that a refund, dispute or delivery is of. */
-export type PaidResource = RefundEvent['resource'];
+export type PaidResource = RefundEvent['of'];
 
 /** The events that are known by `event`. A newer server may send others: leave them out. */
 export type WebhookEvent =

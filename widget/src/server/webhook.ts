@@ -1,4 +1,4 @@
-import type { WebhookEvent } from './webhook-events.generated.ts';
+import type { WebhookEnvelope, WebhookEvent } from './webhook-events.generated.ts';
 
 type HeadersOf = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -29,8 +29,8 @@ export interface VerifyOptions {
 /** A webhook that the server has sent. */
 export interface Webhook {
   /**
-   * The same on each attempt: deduplicate by it. Empty if a sender of `scheme: 'document'` gives none: then deduplicate by
-   * the resource and its status.
+   * The same on each attempt: deduplicate by it. It is that of the body, which is signed, or else of the headers. Empty if a
+   * sender of `scheme: 'document'` gives none: then deduplicate by the resource and its status.
    */
   id: string;
   event: WebhookEvent;
@@ -85,18 +85,39 @@ export async function verifyWebhook(
     if (!ofDocument) throw new WebhookError('The request has no X-Webhook-Signature: it is no webhook');
     await verify(secrets.map(encode), body, [toBase64(ofDocument.replace(/^sha256=/i, ''))], body);
   }
-  const version = Number(header('x-webhook-resource-version') ?? Number.NaN);
-  const occurredAt = header('x-webhook-occurred-at');
+  const event = parse(body);
+  const envelope = envelopeIn(event);
+  const version = envelope?.version ?? Number(header('x-webhook-resource-version') ?? Number.NaN);
+  const occurredAt = envelope?.occurredAt ?? header('x-webhook-occurred-at');
+  return {
+    id: envelope?.id ?? id ?? '',
+    event,
+    resourceVersion: Number.isNaN(version) ? null : version,
+    occurredAt: occurredAt === null ? null : new Date(occurredAt),
+  };
+}
+
+/** @throws WebhookError */
+function parse(body: Bytes): WebhookEvent {
   try {
-    return {
-      id: id ?? '',
-      event: JSON.parse(new TextDecoder().decode(body)) as WebhookEvent,
-      resourceVersion: Number.isNaN(version) ? null : version,
-      occurredAt: occurredAt === null ? null : new Date(occurredAt),
-    };
+    return JSON.parse(new TextDecoder().decode(body)) as WebhookEvent;
   } catch {
     throw new WebhookError('The body is no JSON');
   }
+}
+
+/**
+ * The envelope of a body; null if it has none: that of another service, or one that was written before there were envelopes. All
+ * of its members are looked at, because a body may have an `id` that is not the event's.
+ */
+function envelopeIn(event: WebhookEvent): WebhookEnvelope | null {
+  const { id, version, occurredAt, resource } = (event ?? {}) as Partial<WebhookEnvelope>;
+  const isWhole =
+    typeof id === 'string' &&
+    typeof version === 'number' &&
+    typeof occurredAt === 'string' &&
+    typeof resource?.type === 'string';
+  return isWhole ? (event as WebhookEnvelope) : null;
 }
 
 const UNSIGNED =

@@ -23,6 +23,7 @@ environment; what belongs to the other one is not found.
 - Members of a body and query parameters that are not described here are refused with 400, and so is a member that stands twice.
 - \`x-psa-origin\` of an operation: \`document\`, the payments service's document names it; \`decided\`, its text needs it, and the shape
   is this server's; \`extension\`, this server has it besides.
+- \`x-psa-optional\` of a webhook: whether it is sent only to accounts that have opted into it.
 `.trim();
 
 /** An event that the server sends. */
@@ -133,6 +134,7 @@ function describeWebhook({ event, optional, summary, body }: DescribedWebhook, n
         optional !== null
           ? 'Sent to accounts that have opted into it, with `optionalEvents` of `configureWebhook`.'
           : 'Sent to every account with a URL for events.',
+      'x-psa-optional': optional !== null,
       tags: [WEBHOOKS_TAG],
       security: [],
       parameters: WEBHOOK_HEADERS.map(([header, required, description]) => ({
@@ -154,7 +156,11 @@ function describeWebhook({ event, optional, summary, body }: DescribedWebhook, n
 }
 
 const WEBHOOK_HEADERS: readonly [name: string, required: boolean, description: string][] = [
-  ['X-Webhook-Id', true, 'Names the delivery: the same on each attempt. Deduplicate by it'],
+  [
+    'X-Webhook-Id',
+    true,
+    'The `id` of the body. Names the delivery: the same on each attempt. Deduplicate by it',
+  ],
   [
     'X-Webhook-Signature',
     true,
@@ -163,9 +169,9 @@ const WEBHOOK_HEADERS: readonly [name: string, required: boolean, description: s
   [
     'X-Webhook-Resource-Version',
     false,
-    'Grows with each change of the resource: apply no older state. Compare `delivery.*` by `deliveryId` and `resource.id`',
+    'The `version` of the body: grows with each change of the resource. Compare `delivery.*` by `deliveryId` and `of.id`',
   ],
-  ['X-Webhook-Occurred-At', false, 'When the change happened'],
+  ['X-Webhook-Occurred-At', false, 'The `occurredAt` of the body: when the change happened'],
   ['webhook-id', true, 'The same as X-Webhook-Id, for the libraries of Standard Webhooks'],
   ['webhook-timestamp', true, 'The second of this attempt'],
   [

@@ -44,10 +44,11 @@ function deliveryEvent(name: string, said: { summary: string; optional: string }
   const { deliveryId, productId } = deliveryWire.shape;
   return webhookEvent(`delivery.${name}`, {
     ...said,
+    resource: 'delivery',
     members: {
       deliveryId,
       productId,
-      resource: z
+      of: z
         .object({ type: answeredWord(PAID_TYPES), id: z.string() })
         .meta({ description: 'The payment; the content is not in the event' }),
     },
@@ -63,13 +64,11 @@ export function deliveryWebhook(
   { deliveryId, productId, resource: { type, id } }: DeliverySnapshot,
   environment: Environment,
 ) {
-  const isTest = environment === 'sandbox';
   return {
     event: nameIn(environment, kind),
     deliveryId,
     productId,
-    resource: { type, id },
-    ...(isTest && { sandbox: true }),
+    of: { type, id },
   };
 }
 

@@ -144,6 +144,7 @@ function cardPaymentEvent<Optional extends string | null>(
   const { orderCode, metadata } = cardPaymentWire.shape;
   return webhookEvent(`card_payment.${status}`, {
     ...said,
+    resource: 'card_payment',
     members: {
       orderCode,
       amount: reais,

@@ -112,9 +112,10 @@ function disputeEvent(name: string, said: { summary: string; optional: string })
   const { disputeId, status, reason, evidenceDueAt, createdAt, closedAt } = disputeWire.shape;
   return webhookEvent(`dispute.${name}`, {
     ...said,
+    resource: 'dispute',
     members: {
       disputeId,
-      resource: z
+      of: z
         .object({ type: z.string().meta({ enum: Object.keys(REFERENCES) }), id: z.string() })
         .nullable()
         .meta({ description: 'The disputed payment; null where it is not known' }),
@@ -143,7 +144,7 @@ export function disputeWebhook(
   return {
     event,
     disputeId,
-    resource: resource && { type: resource.type, id: resource.id },
+    of: resource && { type: resource.type, id: resource.id },
     amountCents,
     status,
     reason,
@@ -211,9 +212,9 @@ function readDispute(record: JsonRecord): UpstreamDispute {
   };
 }
 
-/** The disputed resource: named by the member of its family, or as `resource` in an event. */
+/** The disputed resource: named by the member of its family, or in an event as `of`, or `resource` by older versions. */
 function readResource(record: JsonRecord): DisputedResource | null {
-  const named = readRecord(record.resource);
+  const named = readRecord(record.of) ?? readRecord(record.resource);
   for (const type of Object.keys(REFERENCES) as DisputedType[]) {
     const id = named?.type === type ? named.id : record[REFERENCES[type]];
     const text = readWholeText(id, { max: 128 });

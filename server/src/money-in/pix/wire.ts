@@ -113,6 +113,7 @@ export function pixWebhooks<const Family extends 'payment' | 'charge'>(
     webhookEvent(`${family}.${status}`, {
       summary,
       optional: status === 'paid' ? null : optional[status],
+      resource: family,
       members: { ...names, amountCents: cents, status: z.literal(status), ...own, ...details },
     });
   return {
@@ -153,7 +154,6 @@ export function pixWebhook<
   const { status, paidAt, canceledAt } = resource;
   if (status === previousStatus || status === 'pending' || status === 'unknown') return null;
   if (status === 'paid' && !paidAt) return null;
-  const isTest = environment === 'sandbox';
   return {
     event: nameIn(environment, `${family}.${status}` as const),
     ...names,
@@ -165,7 +165,6 @@ export function pixWebhook<
     ...(status === 'refunded' && { refundedAt: resource.refundedAt?.toISOString() ?? null }),
     ...(status === 'failed' && { failureReason: resource.failureReason }),
     ...details,
-    ...(isTest && { sandbox: true }),
   };
 }
 

@@ -93,9 +93,12 @@ function refundEvent(status: RefundSnapshot['status'], summary: string) {
   return webhookEvent(`refund.${status}`, {
     summary,
     optional: null,
+    resource: 'refund',
     members: {
       refundId,
-      resource: z.object({ type: answeredWord(REFUNDED_TYPES), id: z.string() }),
+      of: z
+        .object({ type: answeredWord(REFUNDED_TYPES), id: z.string() })
+        .meta({ description: 'The refunded payment or charge' }),
       amountCents: cents,
       status: z.literal(status),
       reason,
@@ -127,11 +130,10 @@ export function refundWebhook(
   environment: Environment,
 ) {
   if (status === 'processing') return null;
-  const isTest = environment === 'sandbox';
   return {
     event: nameIn(environment, `refund.${status}` as const),
     refundId,
-    resource: { type, id },
+    of: { type, id },
     amountCents,
     status,
     reason,
@@ -139,7 +141,6 @@ export function refundWebhook(
     completedAt: completedAt?.toISOString() ?? null,
     failedAt: failedAt?.toISOString() ?? null,
     metadata,
-    ...(isTest && { sandbox: true }),
   };
 }
 
@@ -183,9 +184,9 @@ function readRefund(record: JsonRecord & { refundId: string }): UpstreamRefund {
 
 const TEXT_MAX = 4_096;
 
-/** The refunded resource: named by the member of its family, or as `resource` in an event. */
+/** The refunded resource: named by the member of its family, or in an event as `of`, or `resource` by older versions. */
 function readResource(record: JsonRecord): RefundedResource | null {
-  const named = readRecord(record.resource);
+  const named = readRecord(record.of) ?? readRecord(record.resource);
   for (const type of REFUNDED_TYPES) {
     const id = readWholeText(named?.type === type ? named.id : record[REFERENCES[type]], { max: 128 });
     if (id !== null) return { type, id };

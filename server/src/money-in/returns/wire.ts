@@ -66,9 +66,12 @@ export const returnWebhooks = {
     summary: 'Money that did not pay went back to its payer',
     optional:
       ': money that did not pay, such as that of a second payment of an order, is back with its payer. It is no refund.',
+    resource: 'return',
     members: {
       ...shape,
-      resource: z.object({ type: answeredWord(RETURNED_TYPES), id: z.string() }),
+      of: z
+        .object({ type: answeredWord(RETURNED_TYPES), id: z.string() })
+        .meta({ description: 'The resource that it came for' }),
       returnedAt: instant,
       metadata: z.string().nullable().meta({ description: 'That of the resource, byte for byte' }),
     },
@@ -94,11 +97,10 @@ export function returnWebhook(
   }: ReturnSnapshot,
   environment: Environment,
 ) {
-  const isTest = environment === 'sandbox';
   return {
     event: nameIn(environment, 'return.completed'),
     returnId,
-    resource: { type, id },
+    of: { type, id },
     amountCents,
     cause,
     externalId,
@@ -107,6 +109,5 @@ export function returnWebhook(
     receivedAt: receivedAt.toISOString(),
     returnedAt: returnedAt?.toISOString() ?? null,
     metadata,
-    ...(isTest && { sandbox: true }),
   };
 }

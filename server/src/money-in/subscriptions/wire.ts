@@ -156,6 +156,7 @@ function subscriptionEvent(name: SubscriptionNews, said: { summary: string; opti
   const { subscriptionId, status, amountCents, cancelReason, metadata } = subscriptionWire.shape;
   return webhookEvent(`subscription.${name}`, {
     ...said,
+    resource: 'subscription',
     members: {
       subscriptionId,
       status,
@@ -177,7 +178,6 @@ export function subscriptionWebhook(
   environment: Environment,
 ) {
   if (kind === 'subscription.changed') return null;
-  const isTest = environment === 'sandbox';
   const { subscriptionId, status, amountCents, changedCycle: cycle, cancelReason, metadata } = subscription;
   return {
     event: nameIn(environment, kind),
@@ -195,6 +195,5 @@ export function subscriptionWebhook(
     },
     cancelReason,
     metadata,
-    ...(isTest && { sandbox: true }),
   };
 }

@@ -22,7 +22,7 @@ import { PAYOUT_METHODS, type PayoutMethod } from '../../kernel/payout-methods/r
 import { PIX_KEY_TYPE_RULE, pixKeyType } from '../../kernel/pix-key.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import { answeredWord, externalIdText, idempotencyKeyText } from '../../kernel/text.ts';
-import { nameIn, sandboxName, type WebhookEvent } from '../../kernel/webhook-event.ts';
+import { nameIn, type WebhookEvent, webhookEvent } from '../../kernel/webhook-event.ts';
 import {
   DESTINATION_KINDS,
   DESTINATIONS_IN_WORDS,
@@ -184,11 +184,10 @@ function payoutEvent<Optional extends string | null>(
   said: { summary: string; optional: Optional },
 ): WebhookEvent<Optional> {
   const { withdrawalId, code, method, externalId } = payoutWire.shape;
-  const name = `withdrawal.${EVENT[status]}`;
-  return {
+  return webhookEvent(`withdrawal.${EVENT[status]}`, {
     ...said,
-    body: z.object({
-      event: z.enum([name, sandboxName(name)]).meta({ description: 'The second with a test key' }),
+    resource: 'payout',
+    members: {
       withdrawalId,
       code,
       amount: reais,
@@ -196,12 +195,12 @@ function payoutEvent<Optional extends string | null>(
       walletAddress: z.string().meta({ description: 'The destination, whole' }),
       status: z.literal(STATUS_ON_THE_WIRE[status]),
       ...(status === 'pending' || status === 'processing'
-        ? { requestedAt: instant, sandbox: z.boolean() }
+        ? { requestedAt: instant }
         : { processedAt: instant }),
       ...(status === 'returned' && { returnedAt: instant }),
       externalId,
-    }),
-  };
+    },
+  });
 }
 
 /**

@@ -141,6 +141,7 @@ export const subaccountPayoutWebhooks = {
   [EVENT]: webhookEvent(EVENT, {
     summary: 'The payout of a subaccount has a new status, or was reversed',
     optional: null,
+    resource: 'subaccount_payout',
     members: subaccountPayoutWire.shape,
     named: 'alike',
   }),

@@ -194,7 +194,7 @@ export async function createEmbeddedRuntime({
     subscriptions,
     payer: pix,
   });
-  const webhooks = createWebhookService({ database, committer, privateAddresses });
+  const webhooks = createWebhookService({ database, committer, clock, privateAddresses });
   const delivery = createWebhookDelivery({
     relaySecrets: null,
     database,

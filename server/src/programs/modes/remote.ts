@@ -170,7 +170,9 @@ export async function createRemoteRuntime({
   const poller = createPoller({ clock, slices: mirrored, onFault });
   createdPoller = poller;
 
-  const webhooks = createRemoteWebhooks(createWebhookService({ database, committer, privateAddresses }));
+  const webhooks = createRemoteWebhooks(
+    createWebhookService({ database, committer, clock, privateAddresses }),
+  );
   const receiver = createReceiver({
     database,
     committer,

@@ -116,6 +116,7 @@ import type { TaskHandler } from '../../state/work/queue.ts';
 import type { Checks } from '../../upstream/checks.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { webhookSnapshots } from '../../webhooks/events.ts';
+import { createWebhookRoutes } from '../../webhooks/routes.ts';
 import type { SimulatorControl } from '../simulator/model.ts';
 
 /** The dependencies of embedded services, beside the records of other slices. */
@@ -283,5 +284,5 @@ export const SLICES = {
     mirrors: 'subscription',
     checks: subscriptionChecks,
   },
-  webhooks: { snapshots: webhookSnapshots },
+  webhooks: { snapshots: webhookSnapshots, routes: createWebhookRoutes },
 } satisfies Partial<Record<keyof PaymentsService, Slice>>;

@@ -15,5 +15,11 @@ export function createRemoteWebhooks(service: WebhookService): WebhookService {
         'Configuring webhooks is not offered by the payments service behind this server: set the URL in its dashboard (API and Developers, Webhooks)',
       );
     },
+    async settings() {
+      throw new UnavailableError(
+        'NOT_OFFERED',
+        'The webhook URL is not shown by the payments service behind this server: its dashboard has it (API and Developers, Webhooks)',
+      );
+    },
   };
 }

@@ -67,7 +67,7 @@ import { createVoucherService } from '../../money-in/vouchers/service.ts';
 `,
     ],
     [
-      '  webhooks: { snapshots: webhookSnapshots },',
+      '  webhooks: { snapshots: webhookSnapshots, routes: createWebhookRoutes },',
       `  vouchers: {
     snapshots: voucherSnapshots,
     routes: createVoucherRoutes,

@@ -8,6 +8,7 @@ export const tokenWebhooks = {
   'checkout_token.paused': webhookEvent('checkout_token.paused', {
     summary: 'Many cards were declined with a checkout token: its payers wait longer after a declined card',
     optional: null,
+    resource: 'checkout_token',
     members: {
       tokenId: z.string(),
       reason: z.literal('declines'),

@@ -2,6 +2,8 @@
 alter table webhook_endpoint
   -- Events that an account has opted into.
   add column if not exists optional_events text[] not null default '{}',
+  -- Whether events are sent to the URL. A server of the version before sends them anyway.
+  add column if not exists enabled boolean not null default true,
   -- Secrets that were replaced and sign beside the new one until an instant: [{"secret", "until"}], newest first.
   add column if not exists previous_secrets jsonb not null default '[]';
 -- next

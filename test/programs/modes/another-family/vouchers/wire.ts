@@ -33,6 +33,7 @@ export const voucherWebhooks = {
   'voucher.paid': webhookEvent('voucher.paid', {
     summary: 'A voucher was paid',
     optional: ': its amount is in the balance.',
+    resource: 'voucher',
     members: voucherWire.shape,
   }),
 };
@@ -43,7 +44,6 @@ export function voucherWebhook(voucher: Voucher, environment: Environment) {
   return {
     event: nameIn(environment, 'voucher.paid'),
     ...voucherToWire(voucher),
-    ...(environment === 'sandbox' && { sandbox: true }),
   };
 }
 
