@@ -60,6 +60,7 @@ export const ONLY_IN_ALL = [
   'programs/ops/systemd.test.ts',
   // Installs code generators; the gates compare the types that we generate ourselves.
   'clients/generators.test.ts',
+  'clients/openapi-generators.test.ts',
   // Installs gateways; api/graphql/federation shows the server's answers to them.
   'api/operations/gateway.test.ts',
   // Needs PgBouncer; state/db/postgres has a pooler of its own.

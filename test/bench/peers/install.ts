@@ -30,6 +30,7 @@ const PEERS = {
   mercurius: { called: 'Mercurius', is: 'mercurius' },
   next: { called: 'Next.js', is: 'next' },
   nuxt: { called: 'Nuxt', is: 'nuxt' },
+  openapi: { called: 'the generators from OpenAPI, openapi-typescript', is: 'openapi-typescript' },
   parcel: { called: 'Parcel', is: 'parcel' },
   stryker: { called: 'Stryker', is: '@stryker-mutator/core' },
   sveltekit: { called: 'SvelteKit', is: '@sveltejs/kit' },
