@@ -89,22 +89,22 @@ afterAll(async () => {
 async function resources(url: string): Promise<[string, string][]> {
   const data = await createClient(`${url}/graphql`, LIVE_KEY).request(`mutation {
     createSubaccount(input: { name: "Ana", externalId: "42" }) {
-      ... on SubaccountSuccess { subaccount { subaccountId } }
+      ... on CreateSubaccountSuccess { subaccount { subaccountId } }
     }
     createCardPayment(input: { valueCents: 4990 }) {
-      ... on CardPaymentSuccess { cardPayment { orderCode } }
+      ... on CreateCardPaymentSuccess { cardPayment { orderCode } }
     }
     createPayment(input: { valueCents: 4990 }) {
-      ... on PaymentSuccess { payment { paymentId pix { copyPaste } } }
+      ... on CreatePaymentSuccess { payment { paymentId pix { copyPaste } } }
     }
     byLtc: createPayment(input: { valueCents: 4990, method: LTC }) {
-      ... on PaymentSuccess { payment { paymentId } }
+      ... on CreatePaymentSuccess { payment { paymentId } }
     }
     createSubscription(input: { valueCents: 4990, interval: MONTHLY }) {
-      ... on PixSubscriptionSuccess { subscription { subscriptionId } }
+      ... on CreateSubscriptionSuccess { subscription { subscriptionId } }
     }
     createCheckoutToken(input: { amount: { fixedCents: 4990 } }) {
-      ... on CheckoutTokenSuccess { token }
+      ... on CreateCheckoutTokenSuccess { token }
     }
   }`);
   const psa = async (command: string) => {

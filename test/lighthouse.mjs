@@ -102,16 +102,16 @@ function isHosted(path) {
 async function hostedPages(url) {
   const query = `mutation {
     card: createCardPayment(input: { valueCents: 4990, description: "Caneca" }) {
-      ... on CardPaymentSuccess { payment: cardPayment { checkoutUrl } }
+      ... on CreateCardPaymentSuccess { payment: cardPayment { checkoutUrl } }
     }
     pix: createPayment(input: { valueCents: 4990, description: "Caneca" }) {
-      ... on PaymentSuccess { payment { checkoutUrl } }
+      ... on CreatePaymentSuccess { payment { checkoutUrl } }
     }
     ltc: createPayment(input: { valueCents: 4990, description: "Caneca", method: LTC }) {
-      ... on PaymentSuccess { payment { checkoutUrl } }
+      ... on CreatePaymentSuccess { payment { checkoutUrl } }
     }
     recurring: createSubscription(input: { valueCents: 4990, description: "Clube do café", interval: MONTHLY }) {
-      ... on PixSubscriptionSuccess { payment: subscription { checkoutUrl } }
+      ... on CreateSubscriptionSuccess { payment: subscription { checkoutUrl } }
     }
   }`;
   const response = await fetch(new URL('/graphql', url), {

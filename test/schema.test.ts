@@ -6,8 +6,10 @@ import {
   type GraphQLField,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLScalarType,
   type GraphQLSchema,
+  type GraphQLUnionType,
   getNamedType,
   isEnumType,
   isInputObjectType,
@@ -209,6 +211,105 @@ function inputSignature({ type, defaultValue }: Pick<GraphQLArgument, 'type' | '
   // The default as SDL: a parsed schema has other internal values of enums.
   const literal = astFromValue(defaultValue, type);
   return literal ? `${type} = ${print(literal)}` : String(type);
+}
+
+describe('mutations', () => {
+  const mutations = Object.values(schema.getMutationType()!.getFields());
+  const errors = schema.getPossibleTypes(schema.getType('UserError') as GraphQLInterfaceType);
+
+  /** The success type by the name of its mutation, and whatever else its result has that is no error. */
+  function successesOf({ name, type }: GraphQLField<unknown, unknown>) {
+    const result = getNamedType(type);
+    if (!isUnionType(result)) throw new Error(`${name} has no union`);
+    const expected = name[0]!.toUpperCase() + name.slice(1);
+    return {
+      result: [result.name, `${expected}Result`],
+      types: result.getTypes().filter((each) => !errors.includes(each)),
+      expected: `${expected}Success`,
+    };
+  }
+
+  test('The result of a mutation is a success type of its own, named after it, or an error', () => {
+    for (const mutation of mutations) {
+      const { result, types, expected } = successesOf(mutation);
+      expect(result[0]).toBe(result[1]);
+      expect(types.map(({ name }) => name)).toEqual([expected]);
+    }
+    const named = Object.keys(schema.getTypeMap()).filter((name) => name.endsWith('Success'));
+    const own = mutations.map((mutation) => successesOf(mutation).expected);
+    // The others are the names of 0.1.0, as interfaces.
+    const former = named.filter((name) => !own.includes(name));
+    expect(former.filter((name) => !isInterfaceType(schema.getType(name)))).toEqual([]);
+    const released = buildSchema(read('../server/released/schema.graphql'));
+    expect(former).toEqual(former.filter((name) => released.getType(name)));
+  });
+
+  test('A document that selects on a success type of 0.1.0 stays valid', () => {
+    const released = buildSchema(read('../server/released/schema.graphql'));
+    for (const { name, type, args } of Object.values(released.getMutationType()!.getFields())) {
+      const success = (getNamedType(type) as GraphQLUnionType)
+        .getTypes()
+        .find((each) => each.name.endsWith('Success'))!;
+      const [argument] = args;
+      const document = parse(`mutation ($value: ${argument!.type}) {
+        ${name}(${argument!.name}: $value) { ... on ${success.name} { ${leavesOf(success)} } } }`);
+      expect(validate(schema, document)).toEqual([]);
+    }
+  });
+
+  /** The mutations that create something and cannot be replayed, each with the reason. */
+  const NEVER_REPLAYED: Record<string, string> = {
+    createCheckoutToken: 'a token whose answer was lost is known to nobody, and starts nothing',
+    createDashboardToken: 'a token whose answer was lost is known to nobody, and ends by itself',
+    createTestPayment: 'the balance of the sandbox is simulated',
+    createProduct: 'a product that was created twice sells nothing, and is deleted',
+    startCheckout: 'the repetition of an attempt is answered like the first, to a payer',
+    startPixCheckout: 'the repetition of an attempt is answered like the first, to a payer',
+  };
+
+  test('A mutation that creates something, or takes a key, says whether it was replayed', () => {
+    const silent = mutations.filter((mutation) => {
+      const [success] = successesOf(mutation).types;
+      const input = getNamedType(mutation.args.find(({ name }) => name === 'input')?.type);
+      const takesKey = isInputObjectType(input) && 'idempotencyKey' in input.getFields();
+      const creates = /^(create|start|request|transfer|refund|submit)/.test(mutation.name);
+      return (takesKey || creates) && String(success!.getFields().replayed?.type) !== 'Boolean!';
+    });
+    expect(silent.map(({ name }) => name).sort()).toEqual(Object.keys(NEVER_REPLAYED).sort());
+  });
+
+  test('A lookup takes the key of the mutation that makes its resource', () => {
+    const queries = schema.getQueryType()!.getFields();
+    const LOOKUPS: Record<string, string> = {
+      createCardPayment: 'cardPayment',
+      createCharge: 'charge',
+      createDelivery: 'delivery',
+      createPayment: 'payment',
+      createSubscription: 'subscription',
+      refundCardPayment: 'refund',
+      refundCharge: 'refund',
+      refundPayment: 'refund',
+      requestPayout: 'payout',
+      requestSubaccountPayout: 'subaccountPayout',
+      transferToSubaccount: 'subaccountTransfer',
+    };
+    const keyed = mutations.filter(({ args }) => {
+      const input = getNamedType(args.find(({ name }) => name === 'input')?.type);
+      return isInputObjectType(input) && 'idempotencyKey' in input.getFields();
+    });
+    const without = keyed.filter(
+      ({ name }) => !queries[LOOKUPS[name] ?? '']?.args.some((each) => each.name === 'idempotencyKey'),
+    );
+    // Evidence is read in its dispute, whose id the caller has.
+    expect(without.map(({ name }) => name)).toEqual(['submitDisputeEvidence']);
+  });
+});
+
+/** The selection of all leaves of a type, and of its objects’ `__typename`. */
+function leavesOf(type: GraphQLObjectType): string {
+  return Object.values(type.getFields())
+    .map(({ name, type }) => (isObjectType(getNamedType(type)) ? `${name} { __typename }` : name))
+    .join(' ');
 }
 
 test('An update is the value of its field at once: nothing is validated again, and no turn is waited for', () => {

@@ -13,7 +13,7 @@ import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 
 const MINT = `mutation ($input: CreateDashboardTokenInput!) { createDashboardToken(input: $input) { __typename
-  ... on DashboardTokenSuccess { token expiresAt }
+  ... on CreateDashboardTokenSuccess { token expiresAt }
   ... on UserError { code message } ... on ValidationError { fields { path message } } } }`;
 const REVOKE = `mutation ($token: String!) { revokeToken(token: $token) { __typename } }`;
 /** A field needs one of these scopes; null: any dashboard token. */
@@ -58,6 +58,7 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   refunds: { scope: REFUND_SCOPES, query: '{ refunds { totalCount nodes { status } } }' },
   product: { scope: 'products', query: '{ product(productId: $productId) { name } }' },
   products: { scope: 'products', query: '{ products { totalCount nodes { name } } }' },
+  delivery: { scope: 'products', query: '{ delivery(idempotencyKey: "x") { kind } }' },
   deliveries: { scope: 'products', query: '{ deliveries { totalCount nodes { kind } } }' },
   storeProduct: { scope: 'products', query: '{ storeProduct(storeProductId: "1") { name } }' },
   storeProducts: { scope: 'products', query: '{ storeProducts { totalCount nodes { name } } }' },
@@ -70,6 +71,12 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
     scope: 'subaccounts',
     query: '{ subaccountPayout(subaccountId: $subaccountId, reference: $reference) { status } }',
   },
+  subaccountTransfer: {
+    scope: 'subaccounts',
+    query: '{ subaccountTransfer(subaccountId: $subaccountId, idempotencyKey: "x") { kind } }',
+  },
+  // The scope is that of the resource which the reference names.
+  lookup: { scope: 'payments', query: '{ lookup(reference: $paymentId) { id } }' },
   webhookDeliveries: { scope: 'webhooks', query: '{ webhookDeliveries { totalCount nodes { event } } }' },
   webhookEndpoint: { scope: 'webhooks', query: '{ webhookEndpoint { url } }' },
   webhookEvents: { scope: 'webhooks', query: '{ webhookEvents { name } }' },
@@ -151,15 +158,16 @@ const MUTATIONS: Record<string, string> = {
   cancelPayment: '(paymentId: $paymentId)',
   cancelCharge: '(chargeId: $chargeId)',
   acceptDispute: '(disputeId: $disputeId)',
-  refundCardPayment: '(input: { orderCode: $orderCode })',
-  refundPayment: '(input: { paymentId: $paymentId })',
-  refundCharge: '(input: { chargeId: $chargeId })',
+  refundCardPayment: '(input: { orderCode: $orderCode, idempotencyKey: "x" })',
+  refundPayment: '(input: { paymentId: $paymentId, idempotencyKey: "x" })',
+  refundCharge: '(input: { chargeId: $chargeId, idempotencyKey: "x" })',
   submitDisputeEvidence: '(input: { disputeId: $disputeId, text: "x" })',
   redeliverWebhook: '(webhookId: "whd_unknown")',
-  requestPayout: '(input: { method: PIX, amountCents: 500, destination: "maria@example.com" })',
+  requestPayout:
+    '(input: { method: PIX, amountCents: 500, destination: "maria@example.com", idempotencyKey: "x" })',
   requestSubaccountPayout:
-    '(input: { subaccountId: $subaccountId, amountCents: 500, pixKey: "maria@example.com" })',
-  transferToSubaccount: '(input: { subaccountId: $subaccountId, amountCents: 500 })',
+    '(input: { subaccountId: $subaccountId, amountCents: 500, pixKey: "maria@example.com", idempotencyKey: "x" })',
+  transferToSubaccount: '(input: { subaccountId: $subaccountId, amountCents: 500, idempotencyKey: "x" })',
   startPixCheckout: `(input: { attemptId: "attempt-${randomUUID()}" })`,
   simulatePayment: `(input: { id: "psa_${'0'.repeat(32)}" })`,
   startCheckout: `(input: { attemptId: "attempt-${randomUUID()}" })`,
@@ -177,20 +185,20 @@ beforeAll(async () => {
     configureWebhook: { __typename: 'ConfigureWebhookSuccess' },
   });
   const { createCardPayment, createProduct } = await app.live.request(`mutation {
-    createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { id orderCode } } }
-    createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on ProductSuccess { product { id productId } } }
+    createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { id orderCode } } }
+    createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on CreateProductSuccess { product { id productId } } }
   }`);
   const { id: cardPayment, orderCode } = createCardPayment.cardPayment;
   const { id: product, productId } = createProduct.product;
   const account = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
   await app.controls.credit({ accountId: account.id, environment: 'live' }, 100_000);
   const { requestPayout, createSubaccount } = await app.live.request(`mutation {
-    requestPayout(input: { method: PIX, amountCents: 5000, destination: "maria@example.com" }) {
-      ... on PayoutSuccess { payout { withdrawalId } } }
-    createSubaccount(input: { name: "Bia" }) { ... on SubaccountSuccess { subaccount { subaccountId } } }
+    requestPayout(input: { method: PIX, amountCents: 5000, destination: "maria@example.com", idempotencyKey: "a" }) {
+      ... on RequestPayoutSuccess { payout { withdrawalId } } }
+    createSubaccount(input: { name: "Bia" }) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } }
   }`);
   const { createCheckoutToken } = await app.live.request(`mutation {
-    createCheckoutToken(input: { amount: { fixedCents: 4990 } }) { ... on CheckoutTokenSuccess { token } }
+    createCheckoutToken(input: { amount: { fixedCents: 4990 } }) { ... on CreateCheckoutTokenSuccess { token } }
   }`);
   await app.live.request('mutation ($token: String!) { pauseToken(token: $token) { __typename } }', {
     token: createCheckoutToken.token,
@@ -199,18 +207,18 @@ beforeAll(async () => {
   const { subaccountId } = createSubaccount.subaccount;
   const { requestSubaccountPayout } = await app.live.request(
     `mutation ($id: String!) {
-      transferToSubaccount(input: { subaccountId: $id, amountCents: 9000 }) { __typename }
-      requestSubaccountPayout(input: { subaccountId: $id, amountCents: 5000, pixKey: "maria@example.com" }) {
-        ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } }
+      transferToSubaccount(input: { subaccountId: $id, amountCents: 9000, idempotencyKey: $id }) { __typename }
+      requestSubaccountPayout(input: { subaccountId: $id, amountCents: 5000, pixKey: "maria@example.com", idempotencyKey: $id }) {
+        ... on RequestSubaccountPayoutSuccess { subaccountPayout { payoutId } } }
     }`,
     { id: subaccountId },
   );
   const { sold } = await app.live.request(
-    'mutation { sold: createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    'mutation { sold: createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
   );
   await app.cardPayments.pay(sold.cardPayment.orderCode, approved());
   const { refundCardPayment } = await app.live.request(
-    'mutation ($code: String!) { refundCardPayment(input: { orderCode: $code, amountCents: 10 }) { ... on RefundSuccess { refund { refundId } } } }',
+    'mutation ($code: String!) { refundCardPayment(input: { orderCode: $code, amountCents: 10, idempotencyKey: $code }) { ... on RefundCardPaymentSuccess { refund { refundId } } } }',
     { code: sold.cardPayment.orderCode },
   );
   const { refundId } = refundCardPayment.refund;
@@ -219,14 +227,18 @@ beforeAll(async () => {
   const { paymentId } = payment;
   await app.pix.pay({ txid: txidOf(paymentId) });
   await app.payments.receive(tenant, paymentId);
-  const refundPayment = `mutation { refundPayment(input: { paymentId: "${paymentId}", amountCents: 10 }) { __typename } }`;
-  expect(await app.live.request(refundPayment)).toEqual({ refundPayment: { __typename: 'RefundSuccess' } });
+  const refundPayment = `mutation { refundPayment(input: { paymentId: "${paymentId}", amountCents: 10, idempotencyKey: "${paymentId}" }) { __typename } }`;
+  expect(await app.live.request(refundPayment)).toEqual({
+    refundPayment: { __typename: 'RefundPaymentSuccess' },
+  });
   const { charge } = await app.charges.create(tenant, { valueCents: 4990 });
   const { chargeId } = charge;
   await app.pix.pay({ txid: txidOf(chargeId) });
   await app.charges.receive(tenant, chargeId);
-  const refundCharge = `mutation { refundCharge(input: { chargeId: "${chargeId}", amountCents: 10 }) { __typename } }`;
-  expect(await app.live.request(refundCharge)).toEqual({ refundCharge: { __typename: 'RefundSuccess' } });
+  const refundCharge = `mutation { refundCharge(input: { chargeId: "${chargeId}", amountCents: 10, idempotencyKey: "${chargeId}" }) { __typename } }`;
+  expect(await app.live.request(refundCharge)).toEqual({
+    refundCharge: { __typename: 'RefundChargeSuccess' },
+  });
   const disputeId = await app.controls.openDispute(tenant, { amountCents: 100 });
   const { subscription } = await app.subscriptions.create(tenant, { valueCents: 4990, interval: 'weekly' });
   const { subscriptionId } = subscription;
@@ -347,7 +359,7 @@ describe('a dashboard token', () => {
   test('A dashboard token shows customer and metadata, as its key does', async () => {
     const { createCardPayment } = await app.live.request(`mutation { createCardPayment(
       input: { valueCents: 500, customer: { name: "Ana" }, metadata: "{}" }
-    ) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }`);
+    ) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }`);
     const client = await holder('card_payments');
     expect(
       await client.request(
@@ -365,6 +377,8 @@ describe('a dashboard token', () => {
 
 describe.each(DASHBOARD_SCOPES)('the scope %s', (scope) => {
   test('A scope opens exactly its own queries', async () => {
+    // All tokens together have one limit a minute, that of their address.
+    app.clock.advance(60_000);
     const client = await holder(scope);
     const opened = await Promise.all(
       Object.entries(QUERIES).map(async ([field, { query }]) => {

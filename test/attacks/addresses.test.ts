@@ -100,7 +100,7 @@ test('A stored delivery to a private address is not sent when it is redelivered'
       'mutation ($id: String!) { redeliverWebhook(webhookId: $id) { __typename } }',
       { id: webhookId },
     );
-    expect(redeliverWebhook.__typename).toBe('WebhookDeliverySuccess');
+    expect(redeliverWebhook.__typename).toBe('RedeliverWebhookSuccess');
   }
   await app.work.settled();
   const attempts = await app.database.sql

@@ -10,7 +10,7 @@ import { scale } from '../support/scale.ts';
 const SECOND = 1_000;
 
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) {
-  ... on CheckoutTokenSuccess { token } ... on UserError { message } } }`;
+  ... on CreateCheckoutTokenSuccess { token } ... on UserError { message } } }`;
 const START = `mutation ($attemptId: String!) { startCheckout(input: { attemptId: $attemptId }) {
   __typename
   ... on StartCheckoutSuccess { paymentToken cardPayment { orderCode status } }
@@ -19,7 +19,7 @@ const LOOK = 'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) {
 const FOLLOW = `subscription ($orderCode: String!) {
   cardPaymentUpdates(orderCode: $orderCode) { cardPayment { status } } }`;
 const PAY_OUT = `mutation ($input: RequestPayoutInput!) { requestPayout(input: $input) {
-  ... on PayoutSuccess { payout { withdrawalId } } ... on UserError { message } } }`;
+  ... on RequestPayoutSuccess { payout { withdrawalId } } ... on UserError { message } } }`;
 const FOLLOW_PAYOUT = `subscription ($withdrawalId: String!) {
   payoutUpdates(withdrawalId: $withdrawalId) { payout { status } } }`;
 const STATUS = 'query ($withdrawalId: String!) { payout(withdrawalId: $withdrawalId) { status } }';

@@ -29,6 +29,7 @@ import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
 import type { Stream } from '../support/graphql.ts';
+import { newKey } from '../support/keys.ts';
 import { anyValues, type RandomDocument, randomDocument, type Values } from '../support/random-documents.ts';
 import { scale } from '../support/scale.ts';
 
@@ -351,35 +352,35 @@ async function populate(app: TestApp): Promise<World> {
     payment: async (client: keyof typeof clients) => {
       const { cardPayment } = await change(
         client,
-        'createCardPayment(input: { valueCents: 1000, description: "a \\"b\\" ü", customer: { name: "Ana" }, metadata: "{}" }) { ... on CardPaymentSuccess { cardPayment { orderCode } } }',
+        'createCardPayment(input: { valueCents: 1000, description: "a \\"b\\" ü", customer: { name: "Ana" }, metadata: "{}" }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } }',
       );
       return cardPayment.orderCode as string;
     },
     pix: async (client: keyof typeof clients) => {
       const { payment } = await change(
         client,
-        'createPayment(input: { valueCents: 1000, description: "a \\"b\\" ü", customer: { name: "Ana", taxId: "12345678909" }, metadata: "{}" }) { ... on PaymentSuccess { payment { paymentId } } }',
+        'createPayment(input: { valueCents: 1000, description: "a \\"b\\" ü", customer: { name: "Ana", taxId: "12345678909" }, metadata: "{}" }) { ... on CreatePaymentSuccess { payment { paymentId } } }',
       );
       return payment.paymentId as string;
     },
     charge: async (client: keyof typeof clients, subaccountId: string) => {
       const { charge } = await change(
         client,
-        `createCharge(input: { valueCents: 1000, description: "ü", splits: [{ subaccountId: "${subaccountId}", share: { percent: "33.3" } }] }) { ... on ChargeSuccess { charge { chargeId } } }`,
+        `createCharge(input: { valueCents: 1000, description: "ü", splits: [{ subaccountId: "${subaccountId}", share: { percent: "33.3" } }] }) { ... on CreateChargeSuccess { charge { chargeId } } }`,
       );
       return charge.chargeId as string;
     },
     product: async (client: keyof typeof clients) => {
       const { product } = await change(
         client,
-        'createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on ProductSuccess { product { productId } } }',
+        'createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on CreateProductSuccess { product { productId } } }',
       );
       return product.productId as string;
     },
     subaccount: async (client: keyof typeof clients) => {
       const { subaccount } = await change(
         client,
-        'createSubaccount(input: { name: "Filial" }) { ... on SubaccountSuccess { subaccount { subaccountId } } }',
+        'createSubaccount(input: { name: "Filial" }) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } }',
       );
       return subaccount.subaccountId as string;
     },
@@ -396,11 +397,11 @@ async function populate(app: TestApp): Promise<World> {
   const [subaccountId] = names.subaccountId as [string];
   await change(
     'live',
-    `transferToSubaccount(input: { subaccountId: "${subaccountId}", amountCents: 1000000 }) { __typename }`,
+    `transferToSubaccount(input: { subaccountId: "${subaccountId}", amountCents: 1000000, idempotencyKey: "a" }) { __typename }`,
   );
   const { payout } = await change(
     'live',
-    'requestPayout(input: { method: PIX, destination: "ana@padaria.example", amountCents: 2000, idempotencyKey: "a" }) { ... on PayoutSuccess { payout { withdrawalId code } } }',
+    'requestPayout(input: { method: PIX, destination: "ana@padaria.example", amountCents: 2000, idempotencyKey: "a" }) { ... on RequestPayoutSuccess { payout { withdrawalId code } } }',
   );
   await change(
     'live',
@@ -410,7 +411,7 @@ async function populate(app: TestApp): Promise<World> {
   const refund = async (orderCode: string) =>
     change(
       'live',
-      `refundCardPayment(input: { orderCode: "${orderCode}", amountCents: 10, reason: "um ü" }) { ... on RefundSuccess { refund { refundId } } }`,
+      `refundCardPayment(input: { orderCode: "${orderCode}", amountCents: 10, reason: "um ü", idempotencyKey: "${orderCode}" }) { ... on RefundCardPaymentSuccess { refund { refundId } } }`,
     );
   const refunded = await makes.payment('live');
   await app.cardPayments.pay(refunded, approved());
@@ -421,14 +422,17 @@ async function populate(app: TestApp): Promise<World> {
     await app.payments.receive(tenant, paymentId);
     await change(
       'live',
-      `refundPayment(input: { paymentId: "${paymentId}", amountCents: 10 }) { __typename }`,
+      `refundPayment(input: { paymentId: "${paymentId}", amountCents: 10, idempotencyKey: "${paymentId}" }) { __typename }`,
     );
   };
   await payByPix(names.paymentId![0]!);
   const payCharge = async (chargeId: string) => {
     for (const amountCents of [1000, 1001]) await app.pix.pay({ txid: txidOf(chargeId), amountCents });
     await app.charges.receive(tenant, chargeId);
-    await change('live', `refundCharge(input: { chargeId: "${chargeId}", amountCents: 10 }) { __typename }`);
+    await change(
+      'live',
+      `refundCharge(input: { chargeId: "${chargeId}", amountCents: 10, idempotencyKey: "${chargeId}" }) { __typename }`,
+    );
   };
   await payCharge(names.chargeId![0]!);
   const dispute = await app.controls.disputePayment(
@@ -440,7 +444,7 @@ async function populate(app: TestApp): Promise<World> {
   const { subscriptionId } = (
     await change(
       'live',
-      'createSubscription(input: { valueCents: 500, interval: WEEKLY }) { ... on PixSubscriptionSuccess { subscription { subscriptionId } } }',
+      'createSubscription(input: { valueCents: 500, interval: WEEKLY }) { ... on CreateSubscriptionSuccess { subscription { subscriptionId } } }',
     )
   ).subscription;
   await change(
@@ -500,7 +504,7 @@ async function populate(app: TestApp): Promise<World> {
     credentials.push(bearer(await addToken(app, { kind: 'dashboard', grant: { scopes } })));
   const { token } = await change(
     'live',
-    'createCheckoutToken(input: { methods: [PIX, CARD], amount: { fixedCents: 100 } }) { ... on CheckoutTokenSuccess { token } }',
+    'createCheckoutToken(input: { methods: [PIX, CARD], amount: { fixedCents: 100 } }) { ... on CreateCheckoutTokenSuccess { token } }',
   );
   credentials.push(bearer(token));
 
@@ -570,7 +574,7 @@ async function populate(app: TestApp): Promise<World> {
       await change('live', 'createSubscription(input: { valueCents: 500, interval: WEEKLY }) { __typename }');
       await payOut('followed');
       const mint =
-        'mutation { createCheckoutToken(input: { amount: { fixedCents: 500 } }) { ... on CheckoutTokenSuccess { token } } }';
+        'mutation { createCheckoutToken(input: { amount: { fixedCents: 500 } }) { ... on CreateCheckoutTokenSuccess { token } } }';
       const { token } = (await app.live.request(mint)).createCheckoutToken;
       await app.live.request('mutation ($token: String!) { pauseToken(token: $token) { __typename } }', {
         token,
@@ -597,7 +601,7 @@ async function populate(app: TestApp): Promise<World> {
         () =>
           change(
             'live',
-            `transferToSubaccount(input: { subaccountId: "${subaccountId}", amountCents: 1 }) { __typename }`,
+            `transferToSubaccount(input: { subaccountId: "${subaccountId}", amountCents: 1, idempotencyKey: "${newKey()}" }) { __typename }`,
           ),
       ])();
       await app.work.settled();

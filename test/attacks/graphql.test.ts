@@ -28,7 +28,7 @@ beforeAll(async () => {
   target = await startTargetServer();
   const { createCheckoutToken } = await target.live.request(
     `mutation { createCheckoutToken(input: { amount: { fixedCents: 100 }, reusable: true, allowedOrigins: ["https://shop.example"] }) {
-      ... on CheckoutTokenSuccess { token } } }`,
+      ... on CreateCheckoutTokenSuccess { token } } }`,
   );
   browsersToken = createCheckoutToken.token;
   await target.live.request('{ wallet { currency } }');

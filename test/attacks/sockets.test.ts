@@ -54,7 +54,7 @@ async function undisturbed(): Promise<void> {
   const created: string[] = [];
   for (let count = 0; count < 5; count += 1) {
     const { createCardPayment } = await target.live.request(
-      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
     );
     created.push(createCardPayment.cardPayment.orderCode);
   }
@@ -114,7 +114,7 @@ async function raw(key: string | null = LIVE_KEY): Promise<RawSocket> {
 
 async function dashboardToken(more = 'expiresInSeconds: 60'): Promise<string> {
   const { createDashboardToken } = await target.live.request(
-    `mutation { createDashboardToken(input: { scopes: [CARD_PAYMENTS], ${more} }) { ... on DashboardTokenSuccess { token } } }`,
+    `mutation { createDashboardToken(input: { scopes: [CARD_PAYMENTS], ${more} }) { ... on CreateDashboardTokenSuccess { token } } }`,
   );
   return createDashboardToken.token;
 }

@@ -43,7 +43,7 @@ beforeAll(async () => {
   target = await startTargetServer({ environment: { PSA_TRUSTED_PROXIES: '127.0.0.1' } });
   const { createCheckoutToken } = await target.live.request(
     `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990 }, reusable: true, methods: [PIX], expiresInSeconds: 86400 }) {
-      ... on CheckoutTokenSuccess { token } } }`,
+      ... on CreateCheckoutTokenSuccess { token } } }`,
   );
   checkoutToken = createCheckoutToken.token;
   payers = await Promise.all(Array.from({ length: PAYERS }, (_, index) => pay(index)));
@@ -140,7 +140,7 @@ async function openAll(of: (index: number) => Followed): Promise<number> {
 
 test(`${COUNT} streams and ${COUNT} operations over WebSockets of each credential, with an operation of its own each, leave the server alive`, async () => {
   const { createDashboardToken } = await target.live.request(
-    'mutation { createDashboardToken(input: { scopes: [PAYMENTS], expiresInSeconds: 86400 }) { ... on DashboardTokenSuccess { token } } }',
+    'mutation { createDashboardToken(input: { scopes: [PAYMENTS], expiresInSeconds: 86400 }) { ... on CreateDashboardTokenSuccess { token } } }',
   );
   const refused: Record<string, number> = await load.ask('subscribe', {
     url: target.url,
@@ -191,7 +191,7 @@ test('Under their updates the reads of another account wait hardly longer, and i
   const codes: string[] = [];
   for (let count = 0; count < 5; count += 1) {
     const { createCardPayment } = await client.request(
-      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
     );
     codes.push(createCardPayment.cardPayment.orderCode);
   }

@@ -158,6 +158,28 @@ const PLACES: Record<string, Attack> = {
   ],
   'PixSubscription.cycles(after)': withOwn('cycles', 'after', (own) => ({ id: own.subscriptionId[0] })),
   'PixSubscription.cycles(before)': withOwn('cycles', 'before', (own) => ({ id: own.subscriptionId[0] })),
+  'Query.cardPayment(idempotencyKey)': each('key', 'idempotencyKey'),
+  'Query.charge(idempotencyKey)': each('key', 'idempotencyKey'),
+  'Query.delivery(deliveryId)': each('deliveryId', 'deliveryId'),
+  'Query.delivery(idempotencyKey)': each('key', 'idempotencyKey'),
+  'Query.lookup(reference)': (other) =>
+    [
+      ...['paymentId', 'chargeId', 'subscriptionId', 'refundId'].flatMap((kind) => other[kind as Kind]),
+      ...other.key.flatMap((key) => [`saq_idem_${key}`, `ref_idem_${key}`]),
+    ].map((reference) => ({ reference })),
+  'Query.payment(idempotencyKey)': each('key', 'idempotencyKey'),
+  'Query.refund(idempotencyKey)': (other) =>
+    other.chargeId.map((id) => ({ idempotencyKey: `devolucao-${id}` })),
+  'Query.subaccount(externalId)': each('externalId', 'externalId'),
+  'Query.subaccountPayout(idempotencyKey)': each('key', 'idempotencyKey'),
+  // Subaccounts are listed newest first: the transfer to the first has the last key.
+  'Query.subaccountTransfer(idempotencyKey)': (other, own) =>
+    [...other.key].reverse().map((idempotencyKey) => ({ subaccountId: own.subaccountId[0], idempotencyKey })),
+  'Query.subaccountTransfer(subaccountId)': (other, own) =>
+    other.subaccountId.flatMap((subaccountId) =>
+      [...own.key, ...other.key].reverse().map((idempotencyKey) => ({ subaccountId, idempotencyKey })),
+    ),
+  'Query.subscription(idempotencyKey)': each('key', 'idempotencyKey'),
   'Query.payout(code)': each('payoutCode', 'code'),
   'Query.payout(idempotencyKey)': each('key', 'idempotencyKey'),
   'Query.payout(withdrawalId)': each('withdrawalId', 'withdrawalId'),
@@ -305,6 +327,8 @@ const PLACES: Record<string, Attack> = {
 const NOT_OFFERED: ReadonlySet<string> = new Set([
   ...['Subscription.subaccountUpdates(subaccountId)', 'Subscription.subaccountUpdates(after)'],
   'Subscription.allSubaccountUpdates(after)',
+  // Deliveries are created at the service itself: this server has no record of their keys.
+  'Query.delivery(idempotencyKey)',
   ...['Query.returns(after)', 'Query.returns(before)', 'Query.returns(filter.externalId)'],
   // The subscriptions of deliveries are not refused: the deliveries of these facades are inserted rows, and no
   // event follows the cursor.
@@ -463,11 +487,11 @@ const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|
 /** A mutation that is followed by an update of the stream. */
 const CREATED_BY: Record<string, string> = {
   allPaymentUpdates:
-    'createPayment(input: { valueCents: 100 }) { ... on PaymentSuccess { resource: payment { id: paymentId } } }',
+    'createPayment(input: { valueCents: 100 }) { ... on CreatePaymentSuccess { resource: payment { id: paymentId } } }',
   allChargeUpdates:
-    'createCharge(input: { valueCents: 100 }) { ... on ChargeSuccess { resource: charge { id: chargeId } } }',
+    'createCharge(input: { valueCents: 100 }) { ... on CreateChargeSuccess { resource: charge { id: chargeId } } }',
   allSubscriptionUpdates:
-    'createSubscription(input: { valueCents: 100, interval: WEEKLY }) { ... on PixSubscriptionSuccess { resource: subscription { id: subscriptionId } } }',
+    'createSubscription(input: { valueCents: 100, interval: WEEKLY }) { ... on CreateSubscriptionSuccess { resource: subscription { id: subscriptionId } } }',
 };
 
 /** Each path and method of `/v1` that names something. */
@@ -502,6 +526,16 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
     disputeId.map((id) => ({ path: `/disputes/${id}/evidence`, body: { text: 'x' } })),
   'POST /v1/deliveries (productId)': ({ productId }) =>
     productId.map((id) => ({ path: '/deliveries', body: { productId: id, content: { text: 'Oi' } } })),
+  ...Object.fromEntries(
+    ['card-payments', 'charges', 'deliveries', 'payments', 'payouts', 'subscriptions'].map((path) => [
+      `GET /v1/${path} (idempotencyKey)`,
+      ({ key }: Ids) => key.map((each) => ({ path: `/${path}?idempotencyKey=${each}` })),
+    ]),
+  ),
+  'GET /v1/subaccounts (externalId)': ({ externalId }) =>
+    externalId.map((id) => ({ path: `/subaccounts?externalId=${id}` })),
+  'GET /v1/subaccounts/{id}/statement (idempotencyKey)': (other, own) =>
+    other.key.map((key) => ({ path: `/subaccounts/${own.subaccountId[0]}/statement?idempotencyKey=${key}` })),
   'GET /v1/deliveries (productId)': ({ productId }) =>
     productId.map((id) => ({ path: `/deliveries?productId=${id}` })),
   'DELETE /v1/deliveries/{id} (id)': ({ deliveryId }) =>
@@ -648,7 +682,7 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
     const { createSubaccount } = await client.request(
       `mutation ($externalId: String!, $payout: RequestPayoutInput!) {
         createSubaccount(input: { name: "Ana", externalId: $externalId }) {
-          ... on SubaccountSuccess { subaccount { subaccountId } } }
+          ... on CreateSubaccountSuccess { subaccount { subaccountId } } }
         createProduct(input: { name: "Caneca", priceCents: 4990 }) { __typename }
         requestPayout(input: $payout) { __typename }
       }`,
@@ -737,15 +771,15 @@ async function idsOf(
   const minted = await client.request(
     `mutation ($scopes: [DashboardScope!]!, $first: String!, $second: String!) {
       checkout: createCheckoutToken(input: { amount: { fixedCents: 4990 }, reusable: true }) {
-        ... on CheckoutTokenSuccess { token } }
+        ... on CreateCheckoutTokenSuccess { token } }
       spare: createCheckoutToken(input: { amount: { fixedCents: 4990 }, reusable: true }) {
-        ... on CheckoutTokenSuccess { token } }
+        ... on CreateCheckoutTokenSuccess { token } }
       pix: createCheckoutToken(input: { methods: [PIX], amount: { fixedCents: 4990 }, reusable: true }) {
-        ... on CheckoutTokenSuccess { token } }
+        ... on CreateCheckoutTokenSuccess { token } }
       first: createCheckoutToken(input: { amount: { fixedCents: 5990 }, externalId: $first }) { __typename }
       second: createCheckoutToken(input: { amount: { fixedCents: 5990 }, externalId: $second }) { __typename }
       dashboard: createDashboardToken(input: { scopes: $scopes, expiresInSeconds: 86400 }) {
-        ... on DashboardTokenSuccess { token } }
+        ... on CreateDashboardTokenSuccess { token } }
     }`,
     { scopes: SCOPES, first: filled.externalId[0], second: filled.externalId[1] },
   );
@@ -1585,7 +1619,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
       const client = createClient(`${setting.url}/graphql`, side.key);
       const { requestPayout } = await client.request(
         `mutation ($input: RequestPayoutInput!) { requestPayout(input: $input) {
-          ... on PayoutSuccess { payout { withdrawalId } } } }`,
+          ... on RequestPayoutSuccess { payout { withdrawalId } } } }`,
         { input: PAYOUT },
       );
       const { withdrawalId } = requestPayout.payout;

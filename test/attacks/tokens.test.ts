@@ -78,7 +78,7 @@ const UNKNOWN = {
 };
 
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) {
-  ... on CheckoutTokenSuccess { token } ... on UserError { code message } } }`;
+  ... on CreateCheckoutTokenSuccess { token } ... on UserError { code message } } }`;
 const START = `mutation ($input: StartCheckoutInput!) { startCheckout(input: $input) { __typename
   ... on StartCheckoutSuccess { paymentToken cardPayment { orderCode id amountCents } }
   ... on UserError { code message } ... on ValidationError { fields { path message } } } }`;
@@ -103,7 +103,7 @@ async function checkoutToken(server: TestServer, input: object = {}): Promise<st
 async function dashboardToken(server: TestServer, input: object = {}): Promise<string> {
   const { createDashboardToken } = await server.live.request(
     `mutation ($input: CreateDashboardTokenInput!) { createDashboardToken(input: $input) {
-      ... on DashboardTokenSuccess { token } } }`,
+      ... on CreateDashboardTokenSuccess { token } } }`,
     { input: { scopes: SCOPES, ...input } },
   );
   return createDashboardToken.token;
@@ -383,7 +383,7 @@ describe('a token of a payment by PIX', () => {
     for (const token of [one.paymentToken, checkout, await dashboardToken(app, { scopes: ['PAYMENTS'] })])
       for (const mutation of [
         'createPayment(input: { valueCents: 100 })',
-        `refundPayment(input: { paymentId: "${paymentId}" })`,
+        `refundPayment(input: { paymentId: "${paymentId}", idempotencyKey: "a" })`,
         ...(token === checkout ? [] : [`startPixCheckout(input: { attemptId: "${attemptId()}" })`]),
       ]) {
         const data = await app.client(token, visitor()).request(`mutation { a: ${mutation} { __typename } }`);
@@ -674,8 +674,8 @@ describe('a token whose key was revoked', () => {
     const minted = await minter.request(
       `mutation ($scopes: [DashboardScope!]!) {
         checkout: createCheckoutToken(input: { amount: { fixedCents: 4990 }, reusable: true }) {
-          ... on CheckoutTokenSuccess { token } }
-        dashboard: createDashboardToken(input: { scopes: $scopes }) { ... on DashboardTokenSuccess { token } } }`,
+          ... on CreateCheckoutTokenSuccess { token } }
+        dashboard: createDashboardToken(input: { scopes: $scopes }) { ... on CreateDashboardTokenSuccess { token } } }`,
       { scopes: SCOPES },
     );
     const credentials = [secret, minted.checkout.token, minted.dashboard.token];

@@ -13,17 +13,17 @@ import { describeOnDatabase } from '../support/database.ts';
 
 const OPEN = `mutation {
   done: createSubaccount(input: { name: "Ana", externalId: "42" }) {
-    ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { message }
+    ... on CreateSubaccountSuccess { subaccount { subaccountId } } ... on UserError { message }
   }
 }`;
 const GIVE = `mutation ($input: TransferToSubaccountInput!) {
-  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { balanceCents } } ... on UserError { message } }
+  done: transferToSubaccount(input: $input) { ... on TransferToSubaccountSuccess { subaccount { balanceCents } } ... on UserError { message } }
 }`;
 const WITHDRAW = `mutation ($input: RequestPayoutInput!) {
-  done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } ... on UserError { message } }
+  done: requestPayout(input: $input) { ... on RequestPayoutSuccess { payout { withdrawalId } } ... on UserError { message } }
 }`;
 const PAY_OUT = `mutation ($input: RequestSubaccountPayoutInput!) {
-  done: requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId status } } ... on UserError { message } }
+  done: requestSubaccountPayout(input: $input) { ... on RequestSubaccountPayoutSuccess { subaccountPayout { payoutId status } } ... on UserError { message } }
 }`;
 const FOLLOW = 'subscription ($after: String) { allPayoutUpdates(after: $after) { cursor } }';
 

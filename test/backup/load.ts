@@ -11,30 +11,30 @@ export interface Acknowledged {
 }
 
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
-  done: createCardPayment(input: $input) { ... on CardPaymentSuccess { replayed cardPayment { orderCode } } ... on UserError { code message } }
+  done: createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { replayed cardPayment { orderCode } } ... on UserError { code message } }
 }`;
 
 const CREATE_PIX = `mutation ($input: CreatePaymentInput!) {
-  done: createPayment(input: $input) { ... on PaymentSuccess { payment { paymentId } } ... on UserError { code message } }
+  done: createPayment(input: $input) { ... on CreatePaymentSuccess { payment { paymentId } } ... on UserError { code message } }
 }`;
 const CHARGE = `mutation ($input: CreateChargeInput!) {
-  done: createCharge(input: $input) { ... on ChargeSuccess { charge { chargeId } } ... on UserError { code message } }
+  done: createCharge(input: $input) { ... on CreateChargeSuccess { charge { chargeId } } ... on UserError { code message } }
 }`;
 const REFUND_CHARGE = `mutation ($input: RefundChargeInput!) {
-  done: refundCharge(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
+  done: refundCharge(input: $input) { ... on RefundChargeSuccess { refund { refundId } } ... on UserError { code message } }
 }`;
 const REFUND_PIX = `mutation ($input: RefundPaymentInput!) {
-  done: refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
+  done: refundPayment(input: $input) { ... on RefundPaymentSuccess { refund { refundId } } ... on UserError { code message } }
 }`;
 
 const SUBSCRIBE = `mutation ($input: CreateSubscriptionInput!) {
-  done: createSubscription(input: $input) { ... on PixSubscriptionSuccess { subscription { subscriptionId } } ... on UserError { code message } }
+  done: createSubscription(input: $input) { ... on CreateSubscriptionSuccess { subscription { subscriptionId } } ... on UserError { code message } }
 }`;
 const OFFER = `mutation ($input: CreateProductInput!) {
-  done: createProduct(input: $input) { ... on ProductSuccess { product { productId } } ... on UserError { code message } }
+  done: createProduct(input: $input) { ... on CreateProductSuccess { product { productId } } ... on UserError { code message } }
 }`;
 const DELIVER = `mutation ($input: CreateDeliveryInput!) {
-  done: createDelivery(input: $input) { ... on DeliverySuccess { delivery { deliveryId } } ... on UserError { code message } }
+  done: createDelivery(input: $input) { ... on CreateDeliverySuccess { delivery { deliveryId } } ... on UserError { code message } }
 }`;
 
 /** The payer sends the money of a code, once under the name of its credit. */

@@ -163,7 +163,7 @@ const CREATIONS = {
     path: '/graphql',
     body: JSON.stringify({
       query: `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) {
-        ... on PaymentSuccess { payment { paymentId status amountCents expiresAt checkoutUrl pix { copyPaste } } }
+        ... on CreatePaymentSuccess { payment { paymentId status amountCents expiresAt checkoutUrl pix { copyPaste } } }
         ... on UserError { message }
       } }`,
       variables: { input: { valueCents: 1_000, idempotencyKey: `graphql-${NEW}` } },

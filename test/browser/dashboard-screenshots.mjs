@@ -256,7 +256,7 @@ async function sellAtFacade(service, facade, receiver) {
     [3_850, 'Café Vale Alto, 250 g', 'Rui Campos', false],
   ])) {
     const { createCardPayment } = await live.request(
-      'mutation($input:CreateCardPaymentInput!){createCardPayment(input:$input){...on CardPaymentSuccess{cardPayment{orderCode}}}}',
+      'mutation($input:CreateCardPaymentInput!){createCardPayment(input:$input){...on CreateCardPaymentSuccess{cardPayment{orderCode}}}}',
       {
         input: {
           ...{ valueCents, description, customer: { name } },
@@ -275,7 +275,7 @@ async function sellAtFacade(service, facade, receiver) {
       input: { method, amountCents, destination },
     });
   await live.request(
-    'mutation($id:String!){requestSubaccountPayout(input:{subaccountId:$id,amountCents:12500,pixKey:"re@psa.example"}){__typename}}',
+    'mutation($id:String!){requestSubaccountPayout(input:{subaccountId:$id,amountCents:12500,pixKey:"re@psa.example",idempotencyKey:$id}){__typename}}',
     { id: subaccountId },
   );
   const payoutOf = (/** @type {number} */ amountCents) => {
@@ -320,7 +320,7 @@ async function liveADay(app, clock, receiver) {
     /** @type {string} */ name,
   ) => {
     const { createCardPayment } = await live.request(
-      'mutation($input:CreateCardPaymentInput!){createCardPayment(input:$input){...on CardPaymentSuccess{cardPayment{orderCode}}}}',
+      'mutation($input:CreateCardPaymentInput!){createCardPayment(input:$input){...on CreateCardPaymentSuccess{cardPayment{orderCode}}}}',
       { input: { valueCents, description, customer: { name } } },
     );
     return createCardPayment.cardPayment.orderCode;
@@ -333,7 +333,7 @@ async function liveADay(app, clock, receiver) {
     /** @type {object} */ customer,
   ) => {
     const { createPayment } = await live.request(
-      'mutation($input:CreatePaymentInput!){createPayment(input:$input){...on PaymentSuccess{payment{paymentId}}}}',
+      'mutation($input:CreatePaymentInput!){createPayment(input:$input){...on CreatePaymentSuccess{payment{paymentId}}}}',
       { input: { valueCents, description, customer } },
     );
     return createPayment.payment?.paymentId;
@@ -347,7 +347,7 @@ async function liveADay(app, clock, receiver) {
 
   const sellContent = async () => {
     const { createProduct } = await live.request(
-      'mutation{createProduct(input:{name:"Curso de tecelagem",priceCents:14900}){...on ProductSuccess{product{productId}}}}',
+      'mutation{createProduct(input:{name:"Curso de tecelagem",priceCents:14900}){...on CreateProductSuccess{product{productId}}}}',
     );
     const { productId } = createProduct.product;
     for (const content of [
@@ -359,7 +359,7 @@ async function liveADay(app, clock, receiver) {
         input: { productId, content },
       });
     const { createPayment } = await live.request(
-      'mutation($input:CreatePaymentInput!){createPayment(input:$input){...on PaymentSuccess{payment{paymentId}}}}',
+      'mutation($input:CreatePaymentInput!){createPayment(input:$input){...on CreatePaymentSuccess{payment{paymentId}}}}',
       { input: { productId } },
     );
     bought = createPayment.payment.paymentId;
@@ -372,14 +372,14 @@ async function liveADay(app, clock, receiver) {
     /** @type {object[]} */ splits = [],
   ) => {
     const { createCharge } = await live.request(
-      'mutation($input:CreateChargeInput!){createCharge(input:$input){...on ChargeSuccess{charge{chargeId}}}}',
+      'mutation($input:CreateChargeInput!){createCharge(input:$input){...on CreateChargeSuccess{charge{chargeId}}}}',
       { input: { valueCents, description, ...(splits.length > 0 && { splits }) } },
     );
     return createCharge.charge.chargeId;
   };
   const sellByLtc = async (/** @type {number} */ valueCents, /** @type {string} */ description) => {
     const { createPayment } = await live.request(
-      'mutation($input:CreatePaymentInput!){createPayment(input:$input){...on PaymentSuccess{payment{ltc{address}}}}}',
+      'mutation($input:CreatePaymentInput!){createPayment(input:$input){...on CreatePaymentSuccess{payment{ltc{address}}}}}',
       { input: { valueCents, description, method: 'LTC' } },
     );
     return createPayment.payment.ltc.address;
@@ -393,7 +393,7 @@ async function liveADay(app, clock, receiver) {
     /** @type {string[]} */ ...steps
   ) => {
     const { createSubscription } = await live.request(
-      'mutation($input:CreateSubscriptionInput!){createSubscription(input:$input){...on PixSubscriptionSuccess{subscription{subscriptionId}}}}',
+      'mutation($input:CreateSubscriptionInput!){createSubscription(input:$input){...on CreateSubscriptionSuccess{subscription{subscriptionId}}}}',
       { input: { valueCents: 4_990, interval, description, customer: { name } } },
     );
     for (const step of steps)
@@ -414,11 +414,11 @@ async function liveADay(app, clock, receiver) {
   await post('credit', { amountCents: 520_000 });
   await post('credit', { litoshi: 75_000_000 });
   const { createSubaccount } = await live.request(
-    'mutation{createSubaccount(input:{name:"Ateliê da Rê"}){...on SubaccountSuccess{subaccount{subaccountId}}}}',
+    'mutation{createSubaccount(input:{name:"Ateliê da Rê"}){...on CreateSubaccountSuccess{subaccount{subaccountId}}}}',
   );
   const { subaccountId } = createSubaccount.subaccount;
   await live.request(
-    'mutation($id:String!){transferToSubaccount(input:{subaccountId:$id,amountCents:60000}){__typename}}',
+    'mutation($id:String!){transferToSubaccount(input:{subaccountId:$id,amountCents:60000,idempotencyKey:$id}){__typename}}',
     { id: subaccountId },
   );
   await post('disputes', { amountCents: 4_990 });
@@ -466,7 +466,7 @@ async function liveADay(app, clock, receiver) {
   const mug = await sell(4_990, 'Caneca Serra', 'Ivo Teles');
   await pay(mug);
   await live.request(
-    'mutation($id:String!){requestSubaccountPayout(input:{subaccountId:$id,amountCents:12500,pixKey:"re@psa.example"}){__typename}}',
+    'mutation($id:String!){requestSubaccountPayout(input:{subaccountId:$id,amountCents:12500,pixKey:"re@psa.example",idempotencyKey:$id}){__typename}}',
     { id: subaccountId },
   );
   await pass(2 * HOUR_MS);
@@ -508,7 +508,7 @@ async function liveADay(app, clock, receiver) {
   await payout('PIX_TURBO', 27_000, 'demora@psa.example');
   await app.work.settled();
   await live.request(
-    'mutation($id:String!){requestSubaccountPayout(input:{subaccountId:$id,amountCents:8000,pixKey:"demora@psa.example"}){__typename}}',
+    'mutation($id:String!){requestSubaccountPayout(input:{subaccountId:$id,amountCents:8000,pixKey:"demora@psa.example",idempotencyKey:"demora"}){__typename}}',
     { id: subaccountId },
   );
   await pass(MINUTE_MS);

@@ -281,7 +281,7 @@ function subaccountPayout(subaccountId: string, index: number) {
 }
 
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
-  createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } }
+  createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } }
 }`;
 const UPDATES = `subscription ($after: String) {
   allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode status } }
@@ -290,16 +290,16 @@ const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
   configureWebhook(input: $input) { ... on ConfigureWebhookSuccess { url } }
 }`;
 const PAY_OUT = `mutation ($input: RequestPayoutInput!) {
-  requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } }
+  requestPayout(input: $input) { ... on RequestPayoutSuccess { payout { withdrawalId } } }
 }`;
 const OPEN = `mutation ($input: CreateSubaccountInput!) {
-  createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } }
+  createSubaccount(input: $input) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } }
 }`;
 const GIVE = `mutation ($input: TransferToSubaccountInput!) {
-  transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } }
+  transferToSubaccount(input: $input) { ... on TransferToSubaccountSuccess { subaccount { subaccountId } } }
 }`;
 const PAY_OUT_OF = `mutation ($input: RequestSubaccountPayoutInput!) {
-  requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } }
+  requestSubaccountPayout(input: $input) { ... on RequestSubaccountPayoutSuccess { subaccountPayout { payoutId } } }
 }`;
 
 // ── The database ───────────────────────────────────────────────────────────────────────

@@ -186,7 +186,7 @@ async function statusOf(url: string): Promise<number> {
 }
 
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
-  createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } }
+  createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } }
 }`;
 const UPDATES = `subscription ($after: String) {
   allCardPaymentUpdates(after: $after) { cardPayment { orderCode } }

@@ -258,7 +258,7 @@ function reasonOf(error: unknown): string {
 }
 
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
-  createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } }
+  createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } }
 }`;
 const FOLLOW = `subscription ($after: String) {
   allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode } }

@@ -226,7 +226,7 @@ describe('the table of card payments', () => {
 
   async function sell(description: string): Promise<string> {
     const { createCardPayment } = await shop.fixture.live.request(
-      'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
       { input: { valueCents: 5000, description } },
     );
     return createCardPayment.cardPayment.orderCode;
@@ -297,7 +297,7 @@ describe('the table of card payments', () => {
 describe('the table of PIX payments', () => {
   async function charge(description: string): Promise<string> {
     const { createPayment } = await shop.fixture.live.request(
-      'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { ... on PaymentSuccess { payment { pix { copyPaste } } } } }',
+      'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { ... on CreatePaymentSuccess { payment { pix { copyPaste } } } } }',
       { input: { valueCents: 5000, description, customer: { name: 'Ana' } } },
     );
     return createPayment.payment.pix.copyPaste;
@@ -371,10 +371,10 @@ describe('the tables of charges, content and the store', () => {
     const { createSubaccount, createProduct } = await live.request(
       `mutation {
         createSubaccount(input: { name: "Ana" }) {
-          ... on SubaccountSuccess { subaccount { subaccountId } }
+          ... on CreateSubaccountSuccess { subaccount { subaccountId } }
         }
         createProduct(input: { name: "Curso de tear", priceCents: 4990 }) {
-          ... on ProductSuccess { product { productId } }
+          ... on CreateProductSuccess { product { productId } }
         }
       }`,
     );
@@ -404,9 +404,9 @@ describe('the tables of charges, content and the store', () => {
             splits: [{ subaccountId: $subaccountId, share: { percent: "50" } }]
           }
         ) {
-          ... on ChargeSuccess { charge { chargeId } }
+          ... on CreateChargeSuccess { charge { chargeId } }
         }
-        createPayment(input: { productId: $productId }) { ... on PaymentSuccess { payment { paymentId } } }
+        createPayment(input: { productId: $productId }) { ... on CreatePaymentSuccess { payment { paymentId } } }
       }`,
       { subaccountId, productId },
     );
@@ -723,16 +723,16 @@ describe('the tables', () => {
     });
     const { createProduct, createSubscription } = await live.request(
       `mutation {
-        requestPayout(input: { method: PIX, amountCents: 1000, destination: "ana@psa.example" }) { __typename }
+        requestPayout(input: { method: PIX, amountCents: 1000, destination: "ana@psa.example", idempotencyKey: "tabelas" }) { __typename }
         createCardPayment(input: { valueCents: 5000, description: "Caneca" }) { __typename }
         createPayment(input: { valueCents: 12345678, description: "Bule" }) { __typename }
         byLtc: createPayment(input: { valueCents: 5000, method: LTC, description: "Bule" }) { __typename }
         createCharge(input: { valueCents: 5000, description: "Tapete" }) { __typename }
         createSubscription(input: { valueCents: 4990, interval: QUARTERLY, description: "Clube do café" }) {
-          ... on PixSubscriptionSuccess { subscription { subscriptionId } }
+          ... on CreateSubscriptionSuccess { subscription { subscriptionId } }
         }
         createProduct(input: { name: "Curso de cerâmica", priceCents: 4990 }) {
-          ... on ProductSuccess { product { productId } }
+          ... on CreateProductSuccess { product { productId } }
         }
       }`,
     );

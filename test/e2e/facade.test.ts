@@ -32,7 +32,7 @@ describe('in front of the service', () => {
       const { requestPayout } = await shop.fixture.live.request(
         `mutation ($input: RequestPayoutInput!) {
         requestPayout(input: $input) {
-          ... on PayoutSuccess { payout { withdrawalId } }
+          ... on RequestPayoutSuccess { payout { withdrawalId } }
           ... on UserError { message }
         }
       }`,
@@ -76,7 +76,7 @@ describe('in front of the service', () => {
       const { page } = await openDashboard();
       const { live } = shop.fixture;
       const { createCardPayment } = await live.request(
-        'mutation { createCardPayment(input: { valueCents: 5000, description: "Caneca" }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+        'mutation { createCardPayment(input: { valueCents: 5000, description: "Caneca" }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
       );
       const { orderCode } = createCardPayment.cardPayment;
       await says(page, 'Aguardando', 'card-payments');
@@ -85,11 +85,11 @@ describe('in front of the service', () => {
 
       const { refundCardPayment } = await live.request(
         `mutation ($orderCode: String!) {
-          refundCardPayment(input: { orderCode: $orderCode, amountCents: 2000 }) { __typename }
+          refundCardPayment(input: { orderCode: $orderCode, amountCents: 2000, idempotencyKey: $orderCode }) { __typename }
         }`,
         { orderCode },
       );
-      expect(refundCardPayment.__typename).toBe('RefundSuccess');
+      expect(refundCardPayment.__typename).toBe('RefundCardPaymentSuccess');
       await newest(page, 'card-payments')
         .getByText(/R\$\s20,00 (a caminho de volta|estornados)/)
         .waitFor();

@@ -54,7 +54,7 @@ it('Apollo Client on a page of another origin reads with its own headers, after 
 
 async function dashboardToken(): Promise<string> {
   const { createDashboardToken } = await shop.fixture.live.request(
-    `mutation { createDashboardToken(input: { scopes: [WALLET] }) { ... on DashboardTokenSuccess { token } } }`,
+    `mutation { createDashboardToken(input: { scopes: [WALLET] }) { ... on CreateDashboardTokenSuccess { token } } }`,
   );
   return createDashboardToken.token;
 }

@@ -199,7 +199,7 @@ if (runsAll())
     expect(subscribed.status()).toBe(200);
 
     const { createCardPayment } = await shop.fixture.live.request(
-      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
     );
     const { orderCode } = createCardPayment.cardPayment;
     await resultOf(page).getByText(orderCode).waitFor();

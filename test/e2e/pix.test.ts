@@ -52,7 +52,7 @@ it('a code that is read from the screen is paid, and the shop receives it over a
 it('a payer of a product with a code and a link sees both in the page, also after a reload', async () => {
   const { live } = shop.fixture;
   const { createProduct } = await live.request(
-    'mutation { createProduct(input: { name: "Curso", priceCents: 4990 }) { ... on ProductSuccess { product { productId } } } }',
+    'mutation { createProduct(input: { name: "Curso", priceCents: 4990 }) { ... on CreateProductSuccess { product { productId } } } }',
   );
   const { productId } = createProduct.product;
   for (const content of [{ codes: ['CURSO-7F3K'] }, { link: 'https://loja.example/curso' }])
@@ -63,7 +63,7 @@ it('a payer of a product with a code and a link sees both in the page, also afte
       },
     );
   const { createCheckoutToken } = await live.request(
-    'mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) { ... on CheckoutTokenSuccess { token } } }',
+    'mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) { ... on CreateCheckoutTokenSuccess { token } } }',
     { input: { amount: { productId }, methods: ['PIX', 'CARD'], reusable: true } },
   );
   const { page, context } = await shop.visit();

@@ -38,7 +38,7 @@ describe.each(Object.keys(readHashes()))('version %s of the widget', (version) =
     const { createCheckoutToken } = await shop.fixture.live.request(
       `mutation { createCheckoutToken(input: {
         amount: { fixedCents: 4990 }, description: "Caneca", reusable: true, methods: [PIX, CARD]
-      }) { ... on CheckoutTokenSuccess { token } } }`,
+      }) { ... on CreateCheckoutTokenSuccess { token } } }`,
     );
     return open(
       { element: 'psa-checkout', version },
@@ -81,7 +81,7 @@ describe.each(Object.keys(readHashes()))('version %s of the widget', (version) =
     const { live, url } = shop.fixture;
     await simulate(url, 'credit', { amountCents: 50_000 });
     const { createDashboardToken } = await live.request(
-      'mutation { createDashboardToken(input: { scopes: [PAYOUTS] }) { ... on DashboardTokenSuccess { token } } }',
+      'mutation { createDashboardToken(input: { scopes: [PAYOUTS] }) { ... on CreateDashboardTokenSuccess { token } } }',
     );
     const { visitor, scripts } = await open(
       { element: 'psa-payouts', version },
@@ -92,8 +92,8 @@ describe.each(Object.keys(readHashes()))('version %s of the widget', (version) =
     await connection.getByText('Ao vivo').waitFor();
 
     const { requestPayout } = await live.request(
-      `mutation { requestPayout(input: { method: PIX, amountCents: 12345, destination: "ana@psa.example" }) {
-        ... on PayoutSuccess { payout { code } }
+      `mutation { requestPayout(input: { method: PIX, amountCents: 12345, destination: "ana@psa.example", idempotencyKey: "widget-${version}" }) {
+        ... on RequestPayoutSuccess { payout { code } }
       } }`,
     );
     const row = table.locator('tbody tr').filter({ hasText: requestPayout.payout.code });

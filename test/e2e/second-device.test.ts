@@ -8,9 +8,9 @@ import { openPopup, openShop, paymentsOf, productOf } from './shop.ts';
 const shop = openShop(startServiceFixture);
 
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) {
-  ... on CheckoutTokenSuccess { token } } }`;
+  ... on CreateCheckoutTokenSuccess { token } } }`;
 const CREATE = `mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) {
-  ... on CardPaymentSuccess { cardPayment { orderCode checkoutUrl } } } }`;
+  ... on CreateCardPaymentSuccess { cardPayment { orderCode checkoutUrl } } } }`;
 
 /** Opens the shop in a new browser, in a page that was rendered with a token of the order. */
 async function open(externalId: string, methods = ['CARD']) {

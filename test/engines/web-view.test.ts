@@ -56,7 +56,7 @@ describe.each(Object.entries(APPS))(
       const { createCheckoutToken } = await fixture.live.request(
         `mutation ($successUrl: Url!) {
         createCheckoutToken(input: { amount: { fixedCents: 4990 }, methods: [PIX, CARD], successUrl: $successUrl }) {
-          ... on CheckoutTokenSuccess { token }
+          ... on CreateCheckoutTokenSuccess { token }
         }
       }`,
         { successUrl: site.url },

@@ -53,7 +53,7 @@ const MAY_FOLLOW: Record<PayResult['kind'], readonly CardPaymentStatus[]> = {
 };
 
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
-  createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } ... on UserError { code message } }
+  createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } ... on UserError { code message } }
 }`;
 const CANCEL = `mutation ($orderCode: String!) {
   done: cancelCardPayment(orderCode: $orderCode) { ... on CancelCardPaymentSuccess { cardPayment { status } } ... on UserError { code message } }

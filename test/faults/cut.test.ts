@@ -207,34 +207,34 @@ const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {
 }`;
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
   done: createCardPayment(input: $input) {
-    ... on CardPaymentSuccess { replayed made: cardPayment { id: orderCode } } ${REFUSED}
+    ... on CreateCardPaymentSuccess { replayed made: cardPayment { id: orderCode } } ${REFUSED}
   }
 }`;
 const REFUND = `mutation ($input: RefundCardPaymentInput!) {
-  done: refundCardPayment(input: $input) { ... on RefundSuccess { replayed made: refund { id: refundId } } ${REFUSED} }
+  done: refundCardPayment(input: $input) { ... on RefundCardPaymentSuccess { replayed made: refund { id: refundId } } ${REFUSED} }
 }`;
 const CREATE_PIX = `mutation ($input: CreatePaymentInput!) {
-  done: createPayment(input: $input) { ... on PaymentSuccess { replayed made: payment { id: paymentId } } ${REFUSED} }
+  done: createPayment(input: $input) { ... on CreatePaymentSuccess { replayed made: payment { id: paymentId } } ${REFUSED} }
 }`;
 const CHARGE = `mutation ($input: CreateChargeInput!) {
-  done: createCharge(input: $input) { ... on ChargeSuccess { replayed made: charge { id: chargeId } } ${REFUSED} }
+  done: createCharge(input: $input) { ... on CreateChargeSuccess { replayed made: charge { id: chargeId } } ${REFUSED} }
 }`;
 const SUBSCRIBE = `mutation ($input: CreateSubscriptionInput!) {
   done: createSubscription(input: $input) {
-    ... on PixSubscriptionSuccess { replayed made: subscription { id: subscriptionId } } ${REFUSED}
+    ... on CreateSubscriptionSuccess { replayed made: subscription { id: subscriptionId } } ${REFUSED}
   }
 }`;
 const OPEN = `mutation ($input: CreateSubaccountInput!) {
-  done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ${REFUSED} }
+  done: createSubaccount(input: $input) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } ${REFUSED} }
 }`;
 const GIVE = `mutation ($input: TransferToSubaccountInput!) {
   done: transferToSubaccount(input: $input) {
-    ... on SubaccountSuccess { replayed made: subaccount { id: subaccountId } } ${REFUSED}
+    ... on TransferToSubaccountSuccess { replayed made: subaccount { id: subaccountId } } ${REFUSED}
   }
 }`;
 const PAY_OUT = `mutation ($input: RequestSubaccountPayoutInput!) {
   done: requestSubaccountPayout(input: $input) {
-    ... on SubaccountPayoutSuccess { replayed made: subaccountPayout { id: payoutId } } ${REFUSED}
+    ... on RequestSubaccountPayoutSuccess { replayed made: subaccountPayout { id: payoutId } } ${REFUSED}
   }
 }`;
 

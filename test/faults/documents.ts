@@ -3,16 +3,16 @@ import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/sent-events.t
 // Operations that take money out under a key. `done` is the resource, or the reason for a refusal.
 
 export const WITHDRAW = `mutation ($input: RequestPayoutInput!) {
-  done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } ... on UserError { code message } }
+  done: requestPayout(input: $input) { ... on RequestPayoutSuccess { payout { withdrawalId } } ... on UserError { code message } }
 }`;
 export const OPEN = `mutation ($input: CreateSubaccountInput!) {
-  done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { code message } }
+  done: createSubaccount(input: $input) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } ... on UserError { code message } }
 }`;
 export const GIVE = `mutation ($input: TransferToSubaccountInput!) {
-  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { code message } }
+  done: transferToSubaccount(input: $input) { ... on TransferToSubaccountSuccess { subaccount { subaccountId } } ... on UserError { code message } }
 }`;
 export const PAY_OUT = `mutation ($input: RequestSubaccountPayoutInput!) {
-  done: requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } ... on UserError { code message } }
+  done: requestSubaccountPayout(input: $input) { ... on RequestSubaccountPayoutSuccess { subaccountPayout { payoutId } } ... on UserError { code message } }
 }`;
 
 export const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) {

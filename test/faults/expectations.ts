@@ -68,7 +68,7 @@ const OPERATIONS: Record<
 > = {
   payout: {
     mutation: `mutation ($input: RequestPayoutInput!) {
-      done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId inDoubt reason: deniedReason } } ${REFUSED} }
+      done: requestPayout(input: $input) { ... on RequestPayoutSuccess { payout { withdrawalId inDoubt reason: deniedReason } } ${REFUSED} }
     }`,
     input: ({ amountCents, destination }) => ({
       method: destination.startsWith('ltc1') ? 'LTC' : 'PIX',
@@ -80,7 +80,7 @@ const OPERATIONS: Record<
   subaccountPayout: {
     mutation: `mutation ($input: RequestSubaccountPayoutInput!) {
       done: requestSubaccountPayout(input: $input) {
-        ... on SubaccountPayoutSuccess { subaccountPayout { withdrawalId payoutId inDoubt reason: failureReason } } ${REFUSED}
+        ... on RequestSubaccountPayoutSuccess { subaccountPayout { withdrawalId payoutId inDoubt reason: failureReason } } ${REFUSED}
       }
     }`,
     input: ({ subaccountId, amountCents, destination: pixKey }) => ({ subaccountId, amountCents, pixKey }),
@@ -88,14 +88,14 @@ const OPERATIONS: Record<
   },
   transfer: {
     mutation: `mutation ($input: TransferToSubaccountInput!) {
-      done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ${REFUSED} }
+      done: transferToSubaccount(input: $input) { ... on TransferToSubaccountSuccess { subaccount { subaccountId } } ${REFUSED} }
     }`,
     input: ({ subaccountId, amountCents }) => ({ subaccountId, amountCents }),
     idOf: (done) => done.subaccount.subaccountId,
   },
   cardPayment: {
     mutation: `mutation ($input: CreateCardPaymentInput!) {
-      done: createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } ${REFUSED} }
+      done: createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } ${REFUSED} }
     }`,
     input: ({ amountCents: valueCents }) => ({ valueCents }),
     idOf: (done) => done.cardPayment.orderCode,

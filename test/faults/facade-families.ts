@@ -242,33 +242,33 @@ export async function prepareFamilies({
 
 const REFUSED = '... on UserError { code message }';
 const CREATE_PAYMENT = `mutation ($input: CreatePaymentInput!) {
-  done: createPayment(input: $input) { ... on PaymentSuccess { payment { paymentId } } ${REFUSED} }
+  done: createPayment(input: $input) { ... on CreatePaymentSuccess { payment { paymentId } } ${REFUSED} }
 }`;
 const CREATE_CHARGE = `mutation ($input: CreateChargeInput!) {
-  done: createCharge(input: $input) { ... on ChargeSuccess { charge { chargeId } } ${REFUSED} }
+  done: createCharge(input: $input) { ... on CreateChargeSuccess { charge { chargeId } } ${REFUSED} }
 }`;
 const CREATE_SUBSCRIPTION = `mutation ($input: CreateSubscriptionInput!) {
-  done: createSubscription(input: $input) { ... on PixSubscriptionSuccess { subscription { subscriptionId } } ${REFUSED} }
+  done: createSubscription(input: $input) { ... on CreateSubscriptionSuccess { subscription { subscriptionId } } ${REFUSED} }
 }`;
 const CANCEL_SUBSCRIPTION = `mutation ($subscriptionId: String!) {
   done: cancelSubscription(subscriptionId: $subscriptionId) {
-    ... on PixSubscriptionSuccess { subscription { subscriptionId } } ${REFUSED}
+    ... on CancelSubscriptionSuccess { subscription { subscriptionId } } ${REFUSED}
   }
 }`;
 const OFFER = `mutation ($input: CreateProductInput!) {
-  done: createProduct(input: $input) { ... on ProductSuccess { product { productId } } ${REFUSED} }
+  done: createProduct(input: $input) { ... on CreateProductSuccess { product { productId } } ${REFUSED} }
 }`;
 const DELIVER = `mutation ($input: CreateDeliveryInput!) {
-  done: createDelivery(input: $input) { ... on DeliverySuccess { delivery { deliveryId } } ${REFUSED} }
+  done: createDelivery(input: $input) { ... on CreateDeliverySuccess { delivery { deliveryId } } ${REFUSED} }
 }`;
 const DELETE_DELIVERY = `mutation ($deliveryId: String!) {
   done: deleteDelivery(deliveryId: $deliveryId) { ... on DeleteDeliverySuccess { deliveryId } ${REFUSED} }
 }`;
 const REFUND = `mutation ($input: RefundPaymentInput!) {
-  done: refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ${REFUSED} }
+  done: refundPayment(input: $input) { ... on RefundPaymentSuccess { refund { refundId } } ${REFUSED} }
 }`;
 const SUBMIT = `mutation ($input: SubmitDisputeEvidenceInput!) {
-  done: submitDisputeEvidence(input: $input) { ... on DisputeSuccess { dispute { disputeId } } ${REFUSED} }
+  done: submitDisputeEvidence(input: $input) { ... on SubmitDisputeEvidenceSuccess { dispute { disputeId } } ${REFUSED} }
 }`;
 const DISPUTES = `{
   disputes(first: 10) { nodes { disputeId of { ... on Payment { paymentId } } } }

@@ -358,10 +358,10 @@ const TEST_PAYMENT = `mutation {
   createTestPayment(input: { valueCents: 999999999 }) { ... on UserError { message } }
 }`;
 const OPEN = `mutation ($input: CreateSubaccountInput!) {
-  done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { message } }
+  done: createSubaccount(input: $input) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } ... on UserError { message } }
 }`;
 const GIVE = `mutation ($input: TransferToSubaccountInput!) {
-  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { message } }
+  done: transferToSubaccount(input: $input) { ... on TransferToSubaccountSuccess { subaccount { subaccountId } } ... on UserError { message } }
 }`;
 const LOOK_UP = `query ($subaccountId: String!, $reference: String!) {
   subaccountPayout(subaccountId: $subaccountId, reference: $reference) { payoutId status reversed amountCents version }

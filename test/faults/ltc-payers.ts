@@ -80,7 +80,7 @@ export const LTC_PAYERS: readonly LtcPayer[] = [
 
 const CREATE = `mutation ($input: CreatePaymentInput!) {
   createPayment(input: $input) {
-    ... on PaymentSuccess { payment { paymentId } }
+    ... on CreatePaymentSuccess { payment { paymentId } }
     ... on UserError { code message }
     ... on UpstreamError { lookupReference }
   }

@@ -2,10 +2,10 @@ import type { GraphQLClient } from '../support/graphql.ts';
 import { repeated } from './load.ts';
 
 const PRODUCT = `mutation ($input: CreateProductInput!) {
-  createProduct(input: $input) { ... on ProductSuccess { product { productId } } }
+  createProduct(input: $input) { ... on CreateProductSuccess { product { productId } } }
 }`;
 const DELIVERY = `mutation ($input: CreateDeliveryInput!) {
-  createDelivery(input: $input) { ... on DeliverySuccess { replayed } }
+  createDelivery(input: $input) { ... on CreateDeliverySuccess { replayed } }
 }`;
 
 /** Offers a product with this number of codes in stock. Returns its id. */

@@ -296,14 +296,14 @@ function mayDropPackets(): boolean {
 
 const REFUSED = '... on UserError { code message }';
 const OPEN = `mutation ($input: CreateSubaccountInput!) {
-  done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ${REFUSED} }
+  done: createSubaccount(input: $input) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } ${REFUSED} }
 }`;
 const GIVE = `mutation ($input: TransferToSubaccountInput!) {
-  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ${REFUSED} }
+  done: transferToSubaccount(input: $input) { ... on TransferToSubaccountSuccess { subaccount { subaccountId } } ${REFUSED} }
 }`;
 const PAY_OUT = `mutation ($input: RequestSubaccountPayoutInput!) {
   done: requestSubaccountPayout(input: $input) {
-    ... on SubaccountPayoutSuccess { replayed subaccountPayout { payoutId } } ${REFUSED}
+    ... on RequestSubaccountPayoutSuccess { replayed subaccountPayout { payoutId } } ${REFUSED}
   }
 }`;
 const BOOKS = `query ($id: String!) {

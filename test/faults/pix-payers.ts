@@ -79,29 +79,29 @@ export const PAYERS: readonly Payer[] = [
 
 const CREATE = `mutation ($input: CreatePaymentInput!) {
   createPayment(input: $input) {
-    ... on PaymentSuccess { payment { paymentId } }
+    ... on CreatePaymentSuccess { payment { paymentId } }
     ... on UserError { code message }
     ... on UpstreamError { lookupReference }
   }
 }`;
 const CHARGE = `mutation ($input: CreateChargeInput!) {
   createCharge(input: $input) {
-    ... on ChargeSuccess { charge { chargeId } }
+    ... on CreateChargeSuccess { charge { chargeId } }
     ... on UserError { code message }
     ... on UpstreamError { lookupReference }
   }
 }`;
 const REFUND_CHARGE = `mutation ($input: RefundChargeInput!) {
-  refundCharge(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
+  refundCharge(input: $input) { ... on RefundChargeSuccess { refund { refundId } } ... on UserError { code message } }
 }`;
 const DISPUTED = `query ($paymentId: String!) {
   payment(paymentId: $paymentId) { disputes { disputeId } }
 }`;
 const EVIDENCE = `mutation ($input: SubmitDisputeEvidenceInput!) {
-  done: submitDisputeEvidence(input: $input) { ... on DisputeSuccess { dispute { disputeId } } ... on UserError { code message } }
+  done: submitDisputeEvidence(input: $input) { ... on SubmitDisputeEvidenceSuccess { dispute { disputeId } } ... on UserError { code message } }
 }`;
 const REFUND = `mutation ($input: RefundPaymentInput!) {
-  refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
+  refundPayment(input: $input) { ... on RefundPaymentSuccess { refund { refundId } } ... on UserError { code message } }
 }`;
 
 /**

@@ -62,21 +62,21 @@ const isPaid = ({ cycles }: RecurringPayer) =>
 
 const CREATE = `mutation ($input: CreateSubscriptionInput!) {
   createSubscription(input: $input) {
-    ... on PixSubscriptionSuccess { subscription { subscriptionId } }
+    ... on CreateSubscriptionSuccess { subscription { subscriptionId } }
     ... on UserError { code message }
     ... on UpstreamError { lookupReference }
   }
 }`;
 const CANCEL = `mutation ($subscriptionId: String!) {
   cancelSubscription(subscriptionId: $subscriptionId) {
-    ... on PixSubscriptionSuccess { subscription { status } } ... on UserError { code message }
+    ... on CancelSubscriptionSuccess { subscription { status } } ... on UserError { code message }
   }
 }`;
 const FIRST_PAYMENT = `query ($subscriptionId: String!) {
   subscription(subscriptionId: $subscriptionId) { cycles(last: 1) { nodes { number payment { paymentId } } } }
 }`;
 const REFUND = `mutation ($input: RefundPaymentInput!) {
-  refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
+  refundPayment(input: $input) { ... on RefundPaymentSuccess { refund { refundId } } ... on UserError { code message } }
 }`;
 
 /**

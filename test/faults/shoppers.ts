@@ -305,7 +305,7 @@ export function clientOf(endpoint: string, header: string): As {
 
 const REFUSED = '... on UserError { code message }';
 const MINT_CHECKOUT = `mutation ($input: CreateCheckoutTokenInput!) {
-  done: createCheckoutToken(input: $input) { ... on CheckoutTokenSuccess { token } ${REFUSED} }
+  done: createCheckoutToken(input: $input) { ... on CreateCheckoutTokenSuccess { token } ${REFUSED} }
 }`;
 const START = `mutation ($input: StartCheckoutInput!) {
   done: startCheckout(input: $input) { ... on StartCheckoutSuccess { cardPayment { orderCode } } ${REFUSED} }
@@ -314,33 +314,33 @@ const START_PIX = `mutation ($input: StartCheckoutInput!) {
   done: startPixCheckout(input: $input) { ... on StartPixCheckoutSuccess { payment { paymentId } } ${REFUSED} }
 }`;
 const MINT_DASHBOARD = `mutation ($input: CreateDashboardTokenInput!) {
-  done: createDashboardToken(input: $input) { ... on DashboardTokenSuccess { token } ${REFUSED} }
+  done: createDashboardToken(input: $input) { ... on CreateDashboardTokenSuccess { token } ${REFUSED} }
 }`;
 const REVOKE = `mutation ($token: String!) {
   done: revokeToken(token: $token) { ... on RevokeTokenSuccess { revoked } ${REFUSED} }
 }`;
 const OFFER = `mutation ($input: CreateProductInput!) {
-  done: createProduct(input: $input) { ... on ProductSuccess { product { productId } } ${REFUSED} }
+  done: createProduct(input: $input) { ... on CreateProductSuccess { product { productId } } ${REFUSED} }
 }`;
 const WITHDRAW = `mutation ($productId: String!) {
   done: deleteProduct(productId: $productId) { ... on DeleteProductSuccess { deleted } ${REFUSED} }
 }`;
 const DELIVER = `mutation ($input: CreateDeliveryInput!) {
-  done: createDelivery(input: $input) { ... on DeliverySuccess { delivery { deliveryId } } ${REFUSED} }
+  done: createDelivery(input: $input) { ... on CreateDeliverySuccess { delivery { deliveryId } } ${REFUSED} }
 }`;
 const WITHDRAW_CONTENT = `mutation ($deliveryId: String!) {
   done: deleteDelivery(deliveryId: $deliveryId) { ... on DeleteDeliverySuccess { deleted } ${REFUSED} }
 }`;
 const FEED = `mutation ($input: CreateTestPaymentInput!) {
-  done: createTestPayment(input: $input) { ... on WalletSuccess { wallet { __typename } } ${REFUSED} }
+  done: createTestPayment(input: $input) { ... on CreateTestPaymentSuccess { wallet { __typename } } ${REFUSED} }
 }`;
 const CREATE = `mutation ($input: CreatePaymentInput!) {
-  done: createPayment(input: $input) { ... on PaymentSuccess { payment { paymentId } } ${REFUSED} }
+  done: createPayment(input: $input) { ... on CreatePaymentSuccess { payment { paymentId } } ${REFUSED} }
 }`;
 const PLAY = `mutation ($input: SimulatePaymentInput!) {
   done: simulatePayment(input: $input) { __typename ${REFUSED} }
 }`;
 const LATEST = '{ done: webhookDeliveries(first: 1) { nodes { webhookId } } }';
 const REDELIVER = `mutation ($id: String!) {
-  done: redeliverWebhook(webhookId: $id) { ... on WebhookDeliverySuccess { delivery { webhookId } } ${REFUSED} }
+  done: redeliverWebhook(webhookId: $id) { ... on RedeliverWebhookSuccess { delivery { webhookId } } ${REFUSED} }
 }`;

@@ -125,7 +125,7 @@ interface Load {
 const GOING_AWAY = { code: 1001, reason: 'The server is restarting' };
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
   createCardPayment(input: $input) {
-    ... on CardPaymentSuccess { replayed cardPayment { orderCode } }
+    ... on CreateCardPaymentSuccess { replayed cardPayment { orderCode } }
     ... on UserError { code message }
   }
 }`;

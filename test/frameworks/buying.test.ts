@@ -40,7 +40,7 @@ describe.each(chosen)('a page that %s builds', (name, project) => {
     const { createCheckoutToken } = await shop.fixture.live.request(
       `mutation { createCheckoutToken(input: {
         amount: { fixedCents: 4990 }, description: "Caneca", reusable: true, methods: [PIX, CARD]
-      }) { ... on CheckoutTokenSuccess { token } } }`,
+      }) { ... on CreateCheckoutTokenSuccess { token } } }`,
     );
     const visitor = await shop.visit({}, '/healthz');
     const { page } = visitor;

@@ -96,11 +96,11 @@ const WALLET = `{ wallet {
   cryptoBalanceLtc sandbox
 } }`;
 const SELL = `mutation ($input: CreateCardPaymentInput!) {
-  done: createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } ... on UserError { code } }
+  done: createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } ... on UserError { code } }
 }`;
 const SELL_PIX = `mutation ($input: CreatePaymentInput!) {
   done: createPayment(input: $input) {
-    ... on PaymentSuccess { payment { paymentId amountCents } } ... on UserError { code } ... on UpstreamError { lookupReference }
+    ... on CreatePaymentSuccess { payment { paymentId amountCents } } ... on UserError { code } ... on UpstreamError { lookupReference }
   }
 }`;
 const REFUND_PIX = `mutation ($input: RefundPaymentInput!) {
@@ -110,16 +110,16 @@ const TEST_PAYMENT = `mutation ($input: CreateTestPaymentInput!) {
   done: createTestPayment(input: $input) { ... on UserError { code } }
 }`;
 const PAYOUT = `mutation ($input: RequestPayoutInput!) {
-  done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } ... on UserError { code } }
+  done: requestPayout(input: $input) { ... on RequestPayoutSuccess { payout { withdrawalId } } ... on UserError { code } }
 }`;
 const OPEN = `mutation ($input: CreateSubaccountInput!) {
-  done: createSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { subaccountId } } ... on UserError { code } }
+  done: createSubaccount(input: $input) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } ... on UserError { code } }
 }`;
 const TRANSFER = `mutation ($input: TransferToSubaccountInput!) {
-  done: transferToSubaccount(input: $input) { ... on SubaccountSuccess { subaccount { balanceCents } } ... on UserError { code } }
+  done: transferToSubaccount(input: $input) { ... on TransferToSubaccountSuccess { subaccount { balanceCents } } ... on UserError { code } }
 }`;
 const SUBACCOUNT_PAYOUT = `mutation ($input: RequestSubaccountPayoutInput!) {
-  done: requestSubaccountPayout(input: $input) { ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } ... on UserError { code } }
+  done: requestSubaccountPayout(input: $input) { ... on RequestSubaccountPayoutSuccess { subaccountPayout { payoutId } } ... on UserError { code } }
 }`;
 
 describeOnDatabase('whatever happens in all slices together', (open) => {

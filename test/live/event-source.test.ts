@@ -14,7 +14,7 @@ const PROGRAM = `
 `;
 const QUERY = 'subscription { allPaymentUpdates { cursor payment { paymentId } } }';
 const CREATE = `mutation { createPayment(input: { valueCents: 1000 }) {
-  ... on PaymentSuccess { payment { paymentId } } } }`;
+  ... on CreatePaymentSuccess { payment { paymentId } } } }`;
 
 test('an EventSource comes back where it was, whatever ends its connection', async () => {
   const app = await startApp();

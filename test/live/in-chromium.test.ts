@@ -1,4 +1,5 @@
 // The entries of the built package in a page of another origin, behind the relay that cuts connections.
+
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { selectCursorKey } from '../../server/src/access/store.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
@@ -8,6 +9,7 @@ import { simulate, startServiceFixture } from '../e2e/fixture.ts';
 import { openShop } from '../e2e/shop.ts';
 import { type Site, startSite } from '../e2e/site.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
+import { newKey } from '../support/keys.ts';
 import { scale } from '../support/scale.ts';
 import type { Follower, Following } from './clients.ts';
 import { type Cutter, startCutter } from './cutter.ts';
@@ -187,7 +189,7 @@ test('psa-payouts shows each change of each payout once, over cuts, outages and 
   const minted: string[][] = TRANSPORTS.map(() => []);
   await page.exposeFunction('mint', async (nth: number) => {
     const { createDashboardToken } = await live.request(
-      'mutation { createDashboardToken(input: { scopes: [PAYOUTS] }) { ... on DashboardTokenSuccess { token } } }',
+      'mutation { createDashboardToken(input: { scopes: [PAYOUTS] }) { ... on CreateDashboardTokenSuccess { token } } }',
     );
     minted[nth]!.push(createDashboardToken.token);
     return createDashboardToken.token;
@@ -200,8 +202,8 @@ test('psa-payouts shows each change of each payout once, over cuts, outages and 
     );
   const request = (destination: string) =>
     live.request(
-      `mutation { requestPayout(input: { method: PIX, amountCents: 1000, destination: "${destination}" }) {
-        ... on PayoutSuccess { payout { id } } ... on UserError { message } } }`,
+      `mutation { requestPayout(input: { method: PIX, amountCents: 1000, destination: "${destination}", idempotencyKey: "${newKey()}" }) {
+        ... on RequestPayoutSuccess { payout { id } } ... on UserError { message } } }`,
     );
   const count = scale('CUT_PAYOUTS');
   for (let round = 0; round < count; round += 1) {

@@ -47,9 +47,9 @@ const FOLLOW = `subscription Updates($after: String) {
   update: allPaymentUpdates(after: $after) { cursor payment { paymentId } }
 }`;
 const CREATE = `mutation { createPayment(input: { valueCents: 1000 }) {
-  ... on PaymentSuccess { payment { paymentId } } ... on UserError { message } } }`;
+  ... on CreatePaymentSuccess { payment { paymentId } } ... on UserError { message } } }`;
 const MINT = `mutation { createDashboardToken(input: { scopes: [PAYMENTS] }) {
-  ... on DashboardTokenSuccess { token expiresAt } ... on UserError { message } } }`;
+  ... on CreateDashboardTokenSuccess { token expiresAt } ... on UserError { message } } }`;
 const REVOKE = `mutation ($token: String!) { revokeToken(token: $token) { __typename ... on UserError { message } } }`;
 
 /** A time that is longer than any client waits before it reconnects. */

@@ -84,7 +84,7 @@ afterAll(async () => {
 
 async function pay(): Promise<string> {
   const { createPayment } = await merchant.request(
-    'mutation { createPayment(input: { valueCents: 10 }) { ... on PaymentSuccess { payment { paymentId } } } }',
+    'mutation { createPayment(input: { valueCents: 10 }) { ... on CreatePaymentSuccess { payment { paymentId } } } }',
   );
   return createPayment.payment.paymentId;
 }
@@ -102,7 +102,7 @@ test.each(Object.keys(RECIPES))(
       async getToken() {
         const { token, expiresAt } = (
           await merchant.request(
-            'mutation { createDashboardToken(input: { scopes: [PAYMENTS] }) { ... on DashboardTokenSuccess { token expiresAt } } }',
+            'mutation { createDashboardToken(input: { scopes: [PAYMENTS] }) { ... on CreateDashboardTokenSuccess { token expiresAt } } }',
           )
         ).createDashboardToken;
         minted.push(token);

@@ -279,7 +279,7 @@ test.each([
     print(
       parse(
         `mutation createSubscription($input: CreateSubscriptionInput!) { createSubscription(input: $input) {
-          ... on PixSubscriptionSuccess { subscription { subscriptionId } } } }`,
+          ... on CreateSubscriptionSuccess { subscription { subscriptionId } } } }`,
       ),
     ),
   ],

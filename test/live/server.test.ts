@@ -45,7 +45,7 @@ const cardPayment = async (externalId: string): Promise<string> =>
     await app
       .client(server.key)
       .request(
-        `mutation { createCardPayment(input: { valueCents: 4990, externalId: "${externalId}" }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }`,
+        `mutation { createCardPayment(input: { valueCents: 4990, externalId: "${externalId}" }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }`,
       )
   ).createCardPayment.cardPayment.orderCode;
 
@@ -54,7 +54,7 @@ const pay = async (): Promise<string> =>
     await app
       .client(server.key)
       .request(
-        'mutation { createPayment(input: { valueCents: 10 }) { ... on PaymentSuccess { payment { paymentId } } } }',
+        'mutation { createPayment(input: { valueCents: 10 }) { ... on CreatePaymentSuccess { payment { paymentId } } } }',
       )
   ).createPayment.payment.paymentId;
 
@@ -214,11 +214,11 @@ describe('follow', () => {
       async reconcile() {
         await fund({ database: app.database, tenant: { accountId, environment: 'live' } }, { cents: 5_000 });
         const { createSubaccount } = await client.request(
-          'mutation { createSubaccount(input: { name: "Bia" }) { ... on SubaccountSuccess { subaccount { subaccountId } } } }',
+          'mutation { createSubaccount(input: { name: "Bia" }) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } } }',
         );
         ({ subaccountId } = createSubaccount.subaccount);
         await client.request(
-          `mutation { transferToSubaccount(input: { subaccountId: "${subaccountId}", amountCents: 1500 }) { __typename } }`,
+          `mutation { transferToSubaccount(input: { subaccountId: "${subaccountId}", amountCents: 1500, idempotencyKey: "a" }) { __typename } }`,
         );
       },
       onUpdate(update) {
@@ -375,14 +375,14 @@ describe('sales', () => {
     const created = await app.client(server.key).request(
       `mutation {
         card: createCardPayment(input: { valueCents: 4990, externalId: "1042", metadata: "{}" }) {
-          ... on CardPaymentSuccess { payment: cardPayment { orderCode } }
+          ... on CreateCardPaymentSuccess { payment: cardPayment { orderCode } }
         }
         one: createPayment(input: { valueCents: 10, externalId: "1043" }) { ...Payment }
         other: createPayment(input: { valueCents: 20 }) { ...Payment }
         open: createPayment(input: { valueCents: 30 }) { ...Payment }
       }
       fragment Payment on CreatePaymentResult {
-        ... on PaymentSuccess { payment { paymentId pix { copyPaste } } }
+        ... on CreatePaymentSuccess { payment { paymentId pix { copyPaste } } }
       }`,
     );
     const { card, one, other } = created;
@@ -434,7 +434,7 @@ describe('sales', () => {
     await followed(async () => {
       orderCode = await cardPayment('2001');
       const { createPayment } = await client.request(
-        'mutation { createPayment(input: { valueCents: 35 }) { ... on PaymentSuccess { payment { paymentId pix { copyPaste } } } } }',
+        'mutation { createPayment(input: { valueCents: 35 }) { ... on CreatePaymentSuccess { payment { paymentId pix { copyPaste } } } } }',
       );
       paymentId = createPayment.payment.paymentId;
       await payAt(app.url, orderCode);

@@ -472,9 +472,9 @@ describeOnDatabase('a facade whose records went back', (open) => {
 });
 
 const MINT = `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990 }, externalId: "1042" }) {
-  ... on CheckoutTokenSuccess { token } ... on UserError { code message } } }`;
+  ... on CreateCheckoutTokenSuccess { token } ... on UserError { code message } } }`;
 const SELL = `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990 } }) {
-  ... on CheckoutTokenSuccess { token } ... on UserError { code message } } }`;
+  ... on CreateCheckoutTokenSuccess { token } ... on UserError { code message } } }`;
 const PAUSED = '{ pausedTokens { tokenId reason pausedUntil } }';
 const PAUSE = `mutation ($token: String!) { pauseToken(token: $token) {
   ... on PauseTokenSuccess { pause { tokenId } } } }`;

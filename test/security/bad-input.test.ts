@@ -371,7 +371,7 @@ async function mintToken(
 ): Promise<string> {
   const { createCheckoutToken } = await client.request(
     `mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) {
-      ... on CheckoutTokenSuccess { token } } }`,
+      ... on CreateCheckoutTokenSuccess { token } } }`,
     { input: { ...input, reusable: true } },
   );
   return createCheckoutToken.token;

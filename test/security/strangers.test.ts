@@ -159,7 +159,7 @@ test('WebSockets without a known credential are closed with 1013 beyond the limi
 
 test('The payer’s page limits forms and unknown order codes for each network, and not the pages of payments', async () => {
   const { createCardPayment } = await app.live.request(
-    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
   );
   const { orderCode } = createCardPayment.cardPayment;
   const page = (code: string, init: RequestInit = {}, headers: Record<string, string> = NETWORK) =>

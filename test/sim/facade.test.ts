@@ -14,9 +14,9 @@ test(`${STORIES} stories of a client that follows the guidance break no law`, {
   const { counts, failures } = await playStories({ databases: urls, seeds: seedsFrom(1, STORIES) });
   expect(failures.map(textOfStoryFailure)).toEqual([]);
   // A client that did nothing would break no law either.
-  const happened = ['request: PayoutSuccess', 'an invoice of a withdrawal: paid', 'a transfer: done'];
+  const happened = ['request: RequestPayoutSuccess', 'an invoice of a withdrawal: paid', 'a transfer: done'];
   const happenedInMany = [
-    ...['request: SubaccountPayoutSuccess', 'an invoice of a subaccount: paid', 'an instance killed'],
+    ...['request: RequestSubaccountPayoutSuccess', 'an invoice of a subaccount: paid', 'an instance killed'],
     ...['a write: lose after', 'a write: take effect late', 'a write: nameless', 'a false webhook'],
     ...['a completed payout is reversed'],
     ...['the client sees a payout in doubt', 'never made', 'another key for an invoice', 'an update'],

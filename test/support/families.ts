@@ -183,7 +183,7 @@ export const FAMILIES: readonly Family[] = [
       const { client } = of;
       const { id } = await sellByPix(of);
       const { refundPayment } = await client.request(
-        'mutation ($id: String!) { refundPayment(input: { paymentId: $id, amountCents: 10 }) { ... on RefundSuccess { refund { refundId } } } }',
+        'mutation ($id: String!) { refundPayment(input: { paymentId: $id, amountCents: 10, idempotencyKey: $id }) { ... on RefundPaymentSuccess { refund { refundId } } } }',
         { id },
       );
       return refundPayment.refund.refundId;

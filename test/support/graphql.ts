@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { type Client, createClient as createWsClient } from 'graphql-ws';
 import WebSocket from 'ws';
+import { newKey } from './keys.ts';
 import { captureErrors } from './log-capture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for
@@ -50,7 +51,7 @@ export function createClient(
 
   const client: GraphQLClient = {
     async send(query, variables) {
-      const response = await post({ query, variables }, 'application/json');
+      const response = await post({ query, variables: withKeys(query, variables) }, 'application/json');
       const body = await response.json();
       captureErrors(body);
       return { status: response.status, headers: response.headers, body };
@@ -85,6 +86,19 @@ export function createClient(
       }),
   };
   return client;
+}
+
+const MONEY =
+  /\b(?:requestPayout|requestSubaccountPayout|transferToSubaccount|refund(?:Payment|Charge|CardPayment))\(\s*input: ?\$(\w+)/g;
+
+/** Gives each input by which money leaves a key of its own, if the test has named none; null stays null. */
+function withKeys(query: string, variables: Record<string, unknown> | undefined) {
+  const inputs = [...query.matchAll(MONEY)].flatMap(([, name]) => {
+    const input = variables?.[name!];
+    const lacksKey = typeof input === 'object' && input !== null && !('idempotencyKey' in input);
+    return lacksKey ? [[name!, { ...input, idempotencyKey: newKey() }] as const] : [];
+  });
+  return inputs.length > 0 ? { ...variables, ...Object.fromEntries(inputs) } : variables;
 }
 
 async function* events(answer: Promise<Response>): AsyncGenerator<ExecutionResult<Data>> {

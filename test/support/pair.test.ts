@@ -22,7 +22,7 @@ const WALLET_UPDATES = 'subscription { walletUpdates { wallet { balanceCents } }
 const REQUEST_PAYOUT = `mutation ($input: RequestPayoutInput!) {
   requestPayout(input: $input) {
     __typename
-    ... on PayoutSuccess { payout { withdrawalId status } }
+    ... on RequestPayoutSuccess { payout { withdrawalId status } }
     ... on UserError { code message }
     ... on UpstreamError { retryable moneyMayHaveMoved }
   }
@@ -64,7 +64,7 @@ describe('a service and a facade in front of it', () => {
     const { createCheckoutToken } = await facade.live.request(
       `mutation ($input: CreateCheckoutTokenInput!) {
         createCheckoutToken(input: $input) {
-          ... on CheckoutTokenSuccess { token }
+          ... on CreateCheckoutTokenSuccess { token }
           ... on UserError { code message }
         }
       }`,
@@ -118,7 +118,7 @@ describe('a service and a facade in front of it', () => {
       input: { method: 'PIX', amountCents: 2_000, destination: 'ana@padaria.example', idempotencyKey: 'k' },
     });
     expect(requestPayout).toMatchObject({
-      __typename: 'PayoutSuccess',
+      __typename: 'RequestPayoutSuccess',
       payout: { status: 'PENDING' },
     });
     // The answer comes long before the next poll.
@@ -151,7 +151,7 @@ describe('a service and a facade in front of it', () => {
     const { live, client, url } = pair.facade;
     const { createDashboardToken } = await live.request(
       `mutation ($input: CreateDashboardTokenInput!) {
-        createDashboardToken(input: $input) { ... on DashboardTokenSuccess { token } ... on UserError { message } }
+        createDashboardToken(input: $input) { ... on CreateDashboardTokenSuccess { token } ... on UserError { message } }
       }`,
       { input: { scopes: ['WALLET'] } },
     );

@@ -58,13 +58,13 @@ describe('a facade whose operator has named the families of the service', () => 
     test('A payment is created at the service once for its key, is followed, and is paid by webhook', async () => {
       const pair = await start('payments');
       const create = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) {
-        __typename ... on PaymentSuccess { replayed payment { paymentId status amountCents description externalId
+        __typename ... on CreatePaymentSuccess { replayed payment { paymentId status amountCents description externalId
           customer { name taxId } metadata pix { copyPaste txid } } } ... on UserError { code message } } }`;
       const first = (await live(pair).request(create, { input: INPUT })).createPayment;
       const [made, ...others] = await list(pair);
       expect(others).toEqual([]);
       expect(first).toEqual({
-        __typename: 'PaymentSuccess',
+        __typename: 'CreatePaymentSuccess',
         replayed: false,
         payment: {
           paymentId: made!.paymentId,
@@ -203,7 +203,9 @@ describe('a facade whose operator has named the families of the service', () => 
   });
 
   describe('refunds', () => {
-    const REFUND = `__typename ... on RefundSuccess { replayed refund { refundId status amountCents reason
+    const answerOf = (
+      kind: string,
+    ) => `__typename ... on Refund${kind}Success { replayed refund { refundId status amountCents reason
       of { ... on Payment { paymentId } ... on CardPayment { orderCode } ... on Charge { chargeId } } } }
       ... on UserError { code message } ... on ValidationError { fields { path message } }
       ... on InsufficientFundsError { requestedCents }
@@ -211,7 +213,7 @@ describe('a facade whose operator has named the families of the service', () => 
     const refund = async (pair: Pair, kind: string, input: object) =>
       (
         await live(pair).request(
-          `mutation ($input: Refund${kind}Input!) { refunded: refund${kind}(input: $input) { ${REFUND} } }`,
+          `mutation ($input: Refund${kind}Input!) { refunded: refund${kind}(input: $input) { ${answerOf(kind)} } }`,
           { input },
         )
       ).refunded;
@@ -245,7 +247,7 @@ describe('a facade whose operator has named the families of the service', () => 
       const input = { paymentId, amountCents: 990, reason: 'Um item', idempotencyKey: 'devolucao-1' };
       const first = await refund(pair, 'Payment', input);
       expect(first).toMatchObject({
-        __typename: 'RefundSuccess',
+        __typename: 'RefundPaymentSuccess',
         replayed: false,
         refund: { status: 'PROCESSING', amountCents: 990, reason: 'Um item', of: { paymentId } },
       });
@@ -367,7 +369,7 @@ describe('a facade whose operator has named the families of the service', () => 
         });
       expect(pair.proxy.arrivals.slice(asked).filter(({ method }) => method === 'POST')).toHaveLength(2);
 
-      const mutation = `mutation ($input: RefundPaymentInput!) { refunded: refundPayment(input: $input) { ${REFUND} } }`;
+      const mutation = `mutation ($input: RefundPaymentInput!) { refunded: refundPayment(input: $input) { ${answerOf('Payment')} } }`;
       const { refunded } = await service.app
         .client(pair.keys.live)
         .request(mutation, { input: { paymentId: 'psa_Pedido-1' } });

@@ -28,13 +28,13 @@ describe('charges at a service that takes them', () => {
   test('A charge is created once for its key, and is paid by webhook', async () => {
     const pair = await start();
     const create = `mutation ($input: CreateChargeInput!) { createCharge(input: $input) { __typename
-      ... on ChargeSuccess { replayed charge { chargeId status amountCents metadata pix { copyPaste } expiresAt } }
+      ... on CreateChargeSuccess { replayed charge { chargeId status amountCents metadata pix { copyPaste } expiresAt } }
       ... on UserError { code message } } }`;
     const input = { valueCents: 2590, expiresInSeconds: 3600, metadata: ' {"a":1}', idempotencyKey: 'c-1' };
     const first = (await live(pair).request(create, { input })).createCharge;
     const [charge] = await made(pair);
     expect(first).toEqual({
-      __typename: 'ChargeSuccess',
+      __typename: 'CreateChargeSuccess',
       replayed: false,
       charge: {
         chargeId: charge!.chargeId,
@@ -299,9 +299,9 @@ describe('what is not named', () => {
     ],
     disputes: [`submitDisputeEvidence(input: { disputeId: "dsp_${'0'.repeat(24)}", text: "x" })`],
     refunds: [
-      `refundPayment(input: { paymentId: "psa_${HEX}" })`,
-      `refundCharge(input: { chargeId: "psc_${HEX}" })`,
-      'refundCardPayment(input: { orderCode: "PSC-1" })',
+      `refundPayment(input: { paymentId: "psa_${HEX}", idempotencyKey: "a" })`,
+      `refundCharge(input: { chargeId: "psc_${HEX}", idempotencyKey: "a" })`,
+      'refundCardPayment(input: { orderCode: "PSC-1", idempotencyKey: "a" })',
     ],
   };
 

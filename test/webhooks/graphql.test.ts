@@ -16,11 +16,11 @@ const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) { configureWebhook(
   ... on UserError { code message } ... on ValidationError { fields { path } } } }`;
 const READ = '{ webhookEndpoint { url enabled optionalEvents previousSecretValidUntil } }';
 const CREATE = `mutation ($input: CreateCardPaymentInput!) { made: createCardPayment(input: $input) {
-  __typename ... on CardPaymentSuccess { cardPayment { orderCode } } ... on ValidationError { fields { path message } } } }`;
+  __typename ... on CreateCardPaymentSuccess { cardPayment { orderCode } } ... on ValidationError { fields { path message } } } }`;
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) { made: createCheckoutToken(input: $input) {
-  __typename ... on CheckoutTokenSuccess { token } ... on ValidationError { fields { path message } } } }`;
+  __typename ... on CreateCheckoutTokenSuccess { token } ... on ValidationError { fields { path message } } } }`;
 const REDELIVER = `mutation ($webhookId: String!) { redeliverWebhook(webhookId: $webhookId) {
-  __typename ... on WebhookDeliverySuccess { delivery { webhookId status } } ... on UserError { code message } } }`;
+  __typename ... on RedeliverWebhookSuccess { delivery { webhookId status } } ... on UserError { code message } } }`;
 const LIST = `query ($first: Int, $after: String, $last: Int, $before: String, $status: [WebhookDeliveryStatus!]) {
   webhookDeliveries(first: $first, after: $after, last: $last, before: $before, status: $status) {
     totalCount nodes { id webhookId event url status nextAttemptAt createdAt
@@ -53,7 +53,7 @@ async function merchant() {
 async function pay(client: GraphQLClient, count = 1): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const { createCardPayment } = await client.request(
-      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
     );
     await app.cardPayments.pay(createCardPayment.cardPayment.orderCode, approved());
   }
@@ -480,7 +480,7 @@ describe('redeliverWebhook', () => {
     await pay(client);
     const webhookId = receiver.received[0]!.headers['x-webhook-id'] as string;
     expect((await client.request(REDELIVER, { webhookId })).redeliverWebhook).toEqual({
-      __typename: 'WebhookDeliverySuccess',
+      __typename: 'RedeliverWebhookSuccess',
       delivery: { webhookId, status: 'PENDING' },
     });
     await app.work.settled();
@@ -562,7 +562,7 @@ test('receivers that do not answer keep no payment waiting', async () => {
   // There are more deliveries than places for other tasks.
   for (let index = 0; index < 60; index += 1) {
     const { createCardPayment } = await client.request(
-      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
     );
     codes.push(createCardPayment.cardPayment.orderCode);
     await app.cardPayments.pay(codes[index]!, approved());

@@ -11,11 +11,11 @@ const MINUTE = 60_000;
 const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) { configureWebhook(input: $input) {
   __typename ... on ConfigureWebhookSuccess { endpoint { url optionalEvents } } ... on UnavailableError { code message } } }`;
 const CREATE = `mutation { createCardPayment(input: { valueCents: 4990, description: "Pão" }) {
-  ... on CardPaymentSuccess { cardPayment { orderCode status } } } }`;
+  ... on CreateCardPaymentSuccess { cardPayment { orderCode status } } } }`;
 const FIND = `query ($orderCode: String!) { cardPayment(orderCode: $orderCode) {
   status paidAt paidLate refundedAt failureReason amountCents otherPaidCents final } }`;
 const REQUEST = `mutation ($input: RequestPayoutInput!) { requestPayout(input: $input) {
-  ... on PayoutSuccess { payout { id } } ... on UserError { message } } }`;
+  ... on RequestPayoutSuccess { payout { id } } ... on UserError { message } } }`;
 const ALL = OPTIONAL_WEBHOOK_EVENTS.map((event) => event.replace('.', '_').toUpperCase());
 
 describe('a facade of a service whose optional events are all opted into', () => {

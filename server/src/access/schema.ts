@@ -151,8 +151,8 @@ const CreateDashboardTokenInput = builder.inputType('CreateDashboardTokenInput',
   }),
 });
 
-const DashboardTokenSuccess = successType<{ token: string; expiresAt: Date }>(
-  'DashboardTokenSuccess',
+const CreateDashboardTokenSuccess = successType<{ token: string; expiresAt: Date }>(
+  'CreateDashboardTokenSuccess',
   (t) => ({
     token: t.exposeString('token', {
       description: 'The token, which is shown this once; it is stored as a hash.',
@@ -163,6 +163,7 @@ const DashboardTokenSuccess = successType<{ token: string; expiresAt: Date }>(
       resolve: ({ expiresAt }, _, { clock }) => secondsLeft(expiresAt, clock),
     }),
   }),
+  { formerly: 'DashboardTokenSuccess' },
 );
 
 const RevokeTokenSuccess = successType<{ revoked: boolean }>('RevokeTokenSuccess', (t) => ({
@@ -174,7 +175,7 @@ const RevokeTokenSuccess = successType<{ revoked: boolean }>('RevokeTokenSuccess
 
 builder.mutationFields((t) => ({
   createDashboardToken: t.field({
-    type: DashboardTokenSuccess,
+    type: CreateDashboardTokenSuccess,
     description:
       'Creates a short-lived token that reads and follows what its scopes name, and changes nothing. It ends with the key that minted it.',
     args: { input: t.arg({ type: CreateDashboardTokenInput, required: true }) },

@@ -108,8 +108,8 @@ export function answeredWord<const Word extends string>(words: readonly Word[]) 
   return z.string().meta({ enum: [...words] }) as unknown as z.ZodType<Word, Word>;
 }
 
-/** The description of an idempotency key. */
-const IDEMPOTENCY_KEY_FORM = '1 to 128 of the printable ASCII characters, without a space at an end';
+/** The form of an idempotency key in words. */
+export const IDEMPOTENCY_KEY_FORM = '1 to 128 of the printable ASCII characters, without a space at an end';
 
 /** An idempotency key. It names one request permanently, within its account, environment and operation. */
 export const idempotencyKeyText = z

@@ -273,12 +273,14 @@ const ConfigureWebhookSuccess = successType<ConfiguredWebhook>(
       description: 'The URL that receives events from now on.',
     }),
   }),
-  'The configuration that applies to events from now on.',
+  { description: 'The configuration that applies to events from now on.' },
 );
 
-const WebhookDeliverySuccess = successType<{ delivery: WebhookDelivery }>('WebhookDeliverySuccess', (t) => ({
-  delivery: t.expose('delivery', { type: WebhookDeliveryRef }),
-}));
+const RedeliverWebhookSuccess = successType<{ delivery: WebhookDelivery }>(
+  'RedeliverWebhookSuccess',
+  (t) => ({ delivery: t.expose('delivery', { type: WebhookDeliveryRef }) }),
+  { formerly: 'WebhookDeliverySuccess' },
+);
 
 builder.mutationFields((t) => ({
   configureWebhook: t.field({
@@ -292,7 +294,7 @@ builder.mutationFields((t) => ({
     ),
   }),
   redeliverWebhook: t.field({
-    type: WebhookDeliverySuccess,
+    type: RedeliverWebhookSuccess,
     description:
       'Sends a webhook again, to the same URL and under the same webhookId, with up to seven attempts. A delivery that waits for its next attempt is due now.',
     args: { webhookId: t.arg.string({ required: true }) },

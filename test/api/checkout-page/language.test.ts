@@ -19,25 +19,25 @@ const SHOWN = 'checkoutUrl language';
 const CREATED = {
   createCardPayment: {
     input: { valueCents: 4990 },
-    answer: `... on CardPaymentSuccess { made: cardPayment { id: orderCode ${SHOWN} } }`,
+    answer: `... on CreateCardPaymentSuccess { made: cardPayment { id: orderCode ${SHOWN} } }`,
     query: `query ($id: String!) { found: cardPayment(orderCode: $id) { id: orderCode ${SHOWN} } }`,
     path: '/card-payments',
   },
   createPayment: {
     input: { valueCents: 4990 },
-    answer: `... on PaymentSuccess { made: payment { id: paymentId ${SHOWN} } }`,
+    answer: `... on CreatePaymentSuccess { made: payment { id: paymentId ${SHOWN} } }`,
     query: `query ($id: String!) { found: payment(paymentId: $id) { id: paymentId ${SHOWN} } }`,
     path: '/payments',
   },
   createCharge: {
     input: { valueCents: 4990 },
-    answer: `... on ChargeSuccess { made: charge { id: chargeId ${SHOWN} } }`,
+    answer: `... on CreateChargeSuccess { made: charge { id: chargeId ${SHOWN} } }`,
     query: `query ($id: String!) { found: charge(chargeId: $id) { id: chargeId ${SHOWN} } }`,
     path: '/charges',
   },
   createSubscription: {
     input: { valueCents: 4990, interval: 'MONTHLY' },
-    answer: `... on PixSubscriptionSuccess { made: subscription { id: subscriptionId ${SHOWN} } }`,
+    answer: `... on CreateSubscriptionSuccess { made: subscription { id: subscriptionId ${SHOWN} } }`,
     query: `query ($id: String!) { found: subscription(subscriptionId: $id) { id: subscriptionId ${SHOWN} } }`,
     path: '/subscriptions',
   },
@@ -56,7 +56,7 @@ const find = async (client: GraphQLClient, operation: Operation, id: string) =>
   (await client.request(CREATED[operation].query, { id })).found;
 
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) {
-  __typename ... on CheckoutTokenSuccess { token } ${ERRORS} } }`;
+  __typename ... on CreateCheckoutTokenSuccess { token } ${ERRORS} } }`;
 const mint = async (client: GraphQLClient, input: object) =>
   (await client.request(MINT, { input: { amount: { fixedCents: 4990 }, ...input } })).createCheckoutToken;
 const START = `mutation ($input: StartCheckoutInput!) { startCheckout(input: $input) {

@@ -89,22 +89,25 @@ async function happen(client: GraphQLClient): Promise<void> {
   const done = await client.request(
     `mutation ($payment: String!) {
       token: createCheckoutToken(input: { amount: { fixedCents: 4990 } }) {
-        ... on CheckoutTokenSuccess { token } }
-      dashboard: createDashboardToken(input: { scopes: [WALLET] }) { ... on DashboardTokenSuccess { token } }
-      payout: requestPayout(input: { method: PIX, amountCents: 5000, destination: "maria@example.com" }) {
+        ... on CreateCheckoutTokenSuccess { token } }
+      dashboard: createDashboardToken(input: { scopes: [WALLET] }) { ... on CreateDashboardTokenSuccess { token } }
+      payout: requestPayout(input: { method: PIX, amountCents: 5000, destination: "maria@example.com", idempotencyKey: "a" }) {
         __typename }
-      refund: refundPayment(input: { paymentId: $payment, amountCents: 10 }) { __typename }
-      open: createSubaccount(input: { name: "Bia" }) { ... on SubaccountSuccess { subaccount { subaccountId } } }
+      refund: refundPayment(input: { paymentId: $payment, amountCents: 10, idempotencyKey: $payment }) { __typename }
+      open: createSubaccount(input: { name: "Bia" }) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } }
     }`,
     { payment: payment.paymentId },
   );
-  expect([done.payout.__typename, done.refund.__typename]).toEqual(['PayoutSuccess', 'RefundSuccess']);
+  expect([done.payout.__typename, done.refund.__typename]).toEqual([
+    'RequestPayoutSuccess',
+    'RefundPaymentSuccess',
+  ]);
   await client.request(
     `mutation ($token: String!, $dashboard: String!, $id: String!) {
       pauseToken(token: $token) { __typename }
       revokeToken(token: $dashboard) { __typename }
-      transferToSubaccount(input: { subaccountId: $id, amountCents: 9000 }) { __typename }
-      requestSubaccountPayout(input: { subaccountId: $id, amountCents: 5000, pixKey: "maria@example.com" }) {
+      transferToSubaccount(input: { subaccountId: $id, amountCents: 9000, idempotencyKey: $id }) { __typename }
+      requestSubaccountPayout(input: { subaccountId: $id, amountCents: 5000, pixKey: "maria@example.com", idempotencyKey: $id }) {
         __typename }
     }`,
     {

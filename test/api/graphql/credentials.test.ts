@@ -125,30 +125,30 @@ const OPERATIONS: Record<string, Row> = {
     '(input: { url: "https://shop.example/webhook" })',
     'ConfigureWebhookSuccess',
   ),
-  'Mutation.createCardPayment': mutation('(input: { valueCents: 100 })', 'CardPaymentSuccess', {
+  'Mutation.createCardPayment': mutation('(input: { valueCents: 100 })', 'CreateCardPaymentSuccess', {
     test: 'UnavailableError',
   }),
-  'Mutation.createCharge': mutation('(input: { valueCents: 100 })', 'ChargeSuccess'),
+  'Mutation.createCharge': mutation('(input: { valueCents: 100 })', 'CreateChargeSuccess'),
   'Mutation.createCheckoutToken': mutation(
     '(input: { amount: { fixedCents: 100 } })',
-    'CheckoutTokenSuccess',
+    'CreateCheckoutTokenSuccess',
     { test: 'UnavailableError' },
   ),
-  'Mutation.createDashboardToken': mutation('(input: { scopes: [WALLET] })', 'DashboardTokenSuccess'),
+  'Mutation.createDashboardToken': mutation('(input: { scopes: [WALLET] })', 'CreateDashboardTokenSuccess'),
   'Mutation.createDelivery': mutation(
     `(input: { productId: "${NO_ID}", content: { text: "x" } })`,
     'NotFoundError',
   ),
-  'Mutation.createPayment': mutation('(input: { valueCents: 100 })', 'PaymentSuccess'),
-  'Mutation.createProduct': mutation('(input: { name: "Caneca", priceCents: 100 })', 'ProductSuccess'),
-  'Mutation.createSubaccount': mutation('(input: { name: "Bia" })', 'SubaccountSuccess', {
-    gerenciar: 'SubaccountSuccess',
+  'Mutation.createPayment': mutation('(input: { valueCents: 100 })', 'CreatePaymentSuccess'),
+  'Mutation.createProduct': mutation('(input: { name: "Caneca", priceCents: 100 })', 'CreateProductSuccess'),
+  'Mutation.createSubaccount': mutation('(input: { name: "Bia" })', 'CreateSubaccountSuccess', {
+    gerenciar: 'CreateSubaccountSuccess',
   }),
   'Mutation.createSubscription': mutation(
     '(input: { valueCents: 100, interval: WEEKLY })',
-    'PixSubscriptionSuccess',
+    'CreateSubscriptionSuccess',
   ),
-  'Mutation.createTestPayment': mutation('(input: { valueCents: 100 })', 'WalletSuccess', {
+  'Mutation.createTestPayment': mutation('(input: { valueCents: 100 })', 'CreateTestPaymentSuccess', {
     live: 'UnavailableError',
   }),
   'Mutation.deleteDelivery': mutation(`(deliveryId: "${NO_ID}")`, 'NotFoundError'),

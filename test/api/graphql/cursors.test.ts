@@ -11,7 +11,7 @@ const start = async (databaseUrl: string): Promise<TestApp> =>
 
 async function create(client: GraphQLClient): Promise<string> {
   const { createCardPayment } = await client.request(
-    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
   );
   return createCardPayment.cardPayment.orderCode;
 }

@@ -81,7 +81,7 @@ describe('an internal fault', () => {
   test('a value that its own type refuses is an internal fault, and no mistake of the caller’s', async () => {
     const app = await start();
     const { createCardPayment } = await app.live.request(
-      'mutation { createCardPayment(input: { valueCents: 100 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      'mutation { createCardPayment(input: { valueCents: 100 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
     );
     await app.database.sql.updateTable('card_payment').set({ created_at: sql<Date>`'infinity'` }).execute();
     const { body } = await app.live.send(
@@ -316,7 +316,7 @@ describe('mistakes of the caller', () => {
     });
     const { data, errors } = await answer.json();
     if (errors) expect(errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
-    else expect(data.createCardPayment.__typename).toBe('CardPaymentSuccess');
+    else expect(data.createCardPayment.__typename).toBe('CreateCardPaymentSuccess');
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
     expect(app.faults).toEqual([]);
   });
@@ -349,7 +349,7 @@ test('no credential, card or key is written to a log', async () => {
   const app = await start({ log });
   const dashboard = await addToken(app, { kind: 'dashboard', grant: { scopes: ['card_payments'] } });
   const { createCheckoutToken } = await app.live.request(
-    'mutation { createCheckoutToken(input: { amount: { fixedCents: 100 }, reusable: true }) { ... on CheckoutTokenSuccess { token } } }',
+    'mutation { createCheckoutToken(input: { amount: { fixedCents: 100 }, reusable: true }) { ... on CreateCheckoutTokenSuccess { token } } }',
   );
   const checkout = createCheckoutToken.token as string;
   const { startCheckout } = await app

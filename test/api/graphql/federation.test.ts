@@ -63,13 +63,13 @@ describe('a server behind a gateway', () => {
     codes = [];
     for (const valueCents of [100, 200]) {
       const { createCardPayment } = await app.live.request(
-        'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+        'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
         { input: { valueCents } },
       );
       codes.push(createCardPayment.cardPayment.orderCode);
     }
     const { createProduct } = await app.live.request(
-      'mutation { createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on ProductSuccess { product { productId } } } }',
+      'mutation { createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on CreateProductSuccess { product { productId } } } }',
     );
     productId = createProduct.product.productId;
   });

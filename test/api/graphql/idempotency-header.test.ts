@@ -15,7 +15,7 @@ afterAll(async () => {
 const PAYOUT = 'method: PIX, amountCents: 1000, destination: "12345678909"';
 const request = (key?: string) =>
   `requestPayout(input: { ${PAYOUT}${key ? `, idempotencyKey: "${key}"` : ''} }) {
-    __typename ... on PayoutSuccess { replayed payout { withdrawalId } }
+    __typename ... on RequestPayoutSuccess { replayed payout { withdrawalId } }
     ... on UserError { code message } ... on ValidationError { fields { path message } } }`;
 
 async function merchant() {
@@ -24,6 +24,8 @@ async function merchant() {
   await fund({ database: app.database, tenant }, { cents: 100_000 });
   const key = await addKey(app, tenant);
   return {
+    key,
+    client: app.client(key),
     payouts: async () => (await app.client(key).request('{ payouts { totalCount } }')).payouts.totalCount,
     async ask(idempotencyKey: string | null, query: string, variables?: object) {
       const answer = await fetch(`${app.url}/graphql`, {
@@ -51,7 +53,7 @@ describe('Idempotency-Key', () => {
     const again = await ask(
       '"saque-7"',
       `mutation Withdraw($input: RequestPayoutInput!) { ...Asked } fragment Asked on Mutation {
-        requestPayout(input: $input) { ... on PayoutSuccess { replayed payout { withdrawalId } } } }`,
+        requestPayout(input: $input) { ... on RequestPayoutSuccess { replayed payout { withdrawalId } } } }`,
       { input },
     );
     expect(again.data.requestPayout).toEqual({ replayed: true, payout: { withdrawalId } });
@@ -132,9 +134,200 @@ describe('Idempotency-Key', () => {
     expect((await ask('a', '{ wallet { currency } }')).data).toEqual({ wallet: { currency: 'BRL' } });
   });
 
+  const MONEY = [
+    ['requestPayout', PAYOUT],
+    [
+      'requestSubaccountPayout',
+      `subaccountId: "sacc_${'0'.repeat(32)}", amountCents: 1000, pixKey: "ana@example.com"`,
+    ],
+    ['transferToSubaccount', `subaccountId: "sacc_${'0'.repeat(32)}", amountCents: 1000`],
+    ['refundPayment', `paymentId: "psa_${'0'.repeat(32)}"`],
+    ['refundCharge', `chargeId: "psc_${'0'.repeat(32)}"`],
+    ['refundCardPayment', 'orderCode: "PSC-1"'],
+  ] as const;
+
+  test.each(MONEY)(
+    '%s moves nothing without a key, and names the member and the header',
+    async (name, input) => {
+      const { ask, payouts } = await merchant();
+      const fields = (members: string) => `mutation { done: ${name}(input: { ${members} }) {
+      __typename ... on ValidationError { fields { path message } } } }`;
+      const refused = (data: { done: unknown }) =>
+        expect(data.done).toMatchObject({
+          __typename: 'ValidationError',
+          fields: expect.arrayContaining([
+            {
+              path: 'input.idempotencyKey',
+              message: expect.stringMatching(/input\.idempotencyKey, or the header Idempotency-Key/),
+            },
+          ]),
+        });
+      refused((await ask(null, fields(input))).data);
+      refused((await ask(null, fields(`${input}, idempotencyKey: null`))).data);
+      const { data } = await ask('a', fields(input));
+      expect(data.done.__typename).not.toBe('ValidationError');
+      expect(await payouts()).toBe(name === 'requestPayout' ? 1 : 0);
+    },
+  );
+
+  test('A missing key is named beside the other wrong members', async () => {
+    const { ask } = await merchant();
+    const { data } = await ask(null, `mutation { ${request().replace('1000', '0')} }`);
+    expect(data.requestPayout.fields.map(({ path }: { path: string }) => path)).toEqual([
+      'input.amountCents',
+      'input.idempotencyKey',
+    ]);
+  });
+
   test('a page of another origin may send the header', async () => {
     const { headers } = await fetch(`${app.url}/graphql`, { method: 'OPTIONS' });
     expect(headers.get('access-control-allow-headers')).toContain('idempotency-key');
     expect(headers.get('access-control-expose-headers')).toContain('idempotent-replayed');
+  });
+});
+
+/** The members by which REST names its resources. */
+const NAMES = ['orderCode', 'paymentId', 'chargeId', 'subscriptionId', 'deliveryId', 'withdrawalId', 'refId'];
+
+describe('lookups by key', () => {
+  test('What a request has made is found by its key, in GraphQL and REST, by its account alone', async () => {
+    const { client, key } = await merchant();
+    const other = await merchant();
+    const { product, subaccount } = await client.request(`mutation {
+      product: createProduct(input: { name: "Caneca", priceCents: 4990 }) {
+        ... on CreateProductSuccess { product { productId } } }
+      subaccount: createSubaccount(input: { name: "Bia", externalId: "bia" }) {
+        ... on CreateSubaccountSuccess { subaccount { subaccountId } } } }`);
+    const { productId } = product.product;
+    const { subaccountId } = subaccount.subaccount;
+    const made = await client.request(
+      `mutation ($productId: String!, $subaccountId: String!) {
+        payment: createPayment(input: { valueCents: 500, idempotencyKey: "k" }) {
+          ... on CreatePaymentSuccess { made: payment { id: paymentId } } }
+        cardPayment: createCardPayment(input: { valueCents: 500, idempotencyKey: "k" }) {
+          ... on CreateCardPaymentSuccess { made: cardPayment { id: orderCode } } }
+        charge: createCharge(input: { valueCents: 500, idempotencyKey: "k" }) {
+          ... on CreateChargeSuccess { made: charge { id: chargeId } } }
+        subscription: createSubscription(input: { valueCents: 500, interval: WEEKLY, idempotencyKey: "k" }) {
+          ... on CreateSubscriptionSuccess { made: subscription { id: subscriptionId } } }
+        delivery: createDelivery(
+          input: { productId: $productId, content: { text: "Olá" }, idempotencyKey: "k" }
+        ) { ... on CreateDeliverySuccess { made: delivery { id: deliveryId } } }
+        payout: requestPayout(input: { ${PAYOUT}, idempotencyKey: "k" }) {
+          ... on RequestPayoutSuccess { made: payout { id: withdrawalId } } }
+        subaccountTransfer: transferToSubaccount(
+          input: { subaccountId: $subaccountId, amountCents: 9000, idempotencyKey: "k" }
+        ) { ... on TransferToSubaccountSuccess { made: entry { id: refId } } }
+        subaccountPayout: requestSubaccountPayout(
+          input: { subaccountId: $subaccountId, amountCents: 4000, pixKey: "ana@psa.example", idempotencyKey: "k" }
+        ) { ... on RequestSubaccountPayoutSuccess { made: subaccountPayout { id: payoutId } } } }`,
+      { productId, subaccountId },
+    );
+    const LOOK_UP = `query ($key: String!, $subaccountId: String!) {
+      payment(idempotencyKey: $key) { id: paymentId }
+      cardPayment(idempotencyKey: $key) { id: orderCode }
+      charge(idempotencyKey: $key) { id: chargeId }
+      subscription(idempotencyKey: $key) { id: subscriptionId }
+      delivery(idempotencyKey: $key) { id: deliveryId }
+      payout(idempotencyKey: $key) { id: withdrawalId }
+      subaccountTransfer(subaccountId: $subaccountId, idempotencyKey: $key) { id: refId }
+      subaccountPayout(idempotencyKey: $key) { id: payoutId } }`;
+    const ids = Object.fromEntries(
+      Object.entries<{ made: unknown }>(made).map(([name, each]) => [name, each.made]),
+    );
+    const nothing = Object.fromEntries(Object.keys(made).map((name) => [name, null]));
+    expect(await client.request(LOOK_UP, { key: 'k', subaccountId })).toEqual(ids);
+    expect(await client.request(LOOK_UP, { key: 'other', subaccountId })).toEqual(nothing);
+    expect(await other.client.request(LOOK_UP, { key: 'k', subaccountId })).toEqual(nothing);
+
+    const rest = async (path: string, credential = key) => {
+      const answer = await fetch(`${app.url}/v1${path}`, {
+        headers: { authorization: `Bearer ${credential}` },
+      });
+      const { total, ...page } = await answer.json();
+      const items: Record<string, unknown>[] = Object.values(page).find(Array.isArray) ?? [];
+      const idOf = (item: Record<string, unknown>) => NAMES.map((name) => item[name]).find(Boolean);
+      return [answer.status, total, ...items.map(idOf)];
+    };
+    for (const [path, name] of [
+      ['/payments', 'payment'],
+      ['/card-payments', 'cardPayment'],
+      ['/charges', 'charge'],
+      ['/subscriptions', 'subscription'],
+      ['/deliveries', 'delivery'],
+      ['/payouts', 'payout'],
+      [`/subaccounts/${subaccountId}/statement`, 'subaccountTransfer'],
+    ] as const) {
+      expect(await rest(`${path}?idempotencyKey=k`)).toEqual([200, 1, (ids[name] as { id: string }).id]);
+      expect(await rest(`${path}?idempotencyKey=k&offset=1`)).toEqual([200, 1]);
+      expect(await rest(`${path}?idempotencyKey=other`)).toEqual([200, 0]);
+      if (!path.includes(subaccountId))
+        expect(await rest(`${path}?idempotencyKey=k`, other.key)).toEqual([200, 0]);
+    }
+    expect((await rest(`/deliveries?idempotencyKey=k&productId=${productId}`))[0]).toBe(400);
+    expect((await rest('/payments?idempotencyKey=%C3%A9'))[0]).toBe(400);
+  });
+
+  test('A subaccount is found by its externalId', async () => {
+    const [{ client, key }, other] = [await merchant(), await merchant()];
+    await client.request(
+      'mutation { createSubaccount(input: { name: "Bia", externalId: "bia" }) { __typename } }',
+    );
+    const LOOK_UP = 'query ($externalId: String!) { subaccount(externalId: $externalId) { name } }';
+    expect(await client.request(LOOK_UP, { externalId: 'bia' })).toEqual({ subaccount: { name: 'Bia' } });
+    expect(await client.request(LOOK_UP, { externalId: 'eva' })).toEqual({ subaccount: null });
+    expect(await other.client.request(LOOK_UP, { externalId: 'bia' })).toEqual({ subaccount: null });
+    const authorization = `Bearer ${key}`;
+    const rest = async (externalId: string) =>
+      (
+        await fetch(`${app.url}/v1/subaccounts?externalId=${externalId}`, { headers: { authorization } })
+      ).json();
+    expect(await rest('bia')).toMatchObject({ subaccounts: [{ name: 'Bia' }], total: 1 });
+    expect(await rest('eva')).toMatchObject({ subaccounts: [], total: 0 });
+  });
+
+  test.each([
+    ['payment', 'paymentId'],
+    ['cardPayment', 'orderCode'],
+    ['charge', 'chargeId'],
+    ['subscription', 'subscriptionId'],
+    ['refund', 'refundId'],
+    ['delivery', 'deliveryId'],
+    ['subaccountPayout', 'reference'],
+  ])('%s needs exactly one of %s and idempotencyKey, and a key that can be one', async (name, idName) => {
+    const { client } = await merchant();
+    const problemOf = async (args: string) =>
+      (await client.send(`{ ${name}${args} { __typename } }`)).body.errors[0];
+    for (const args of ['', '(idempotencyKey: null)'])
+      expect(await problemOf(args)).toMatchObject({
+        message: expect.stringMatching(`give exactly one of ${idName} and idempotencyKey`),
+        extensions: { code: 'BAD_USER_INPUT', fields: [{ path: idName }] },
+      });
+    expect(await problemOf('(idempotencyKey: "é")')).toMatchObject({
+      extensions: { code: 'BAD_USER_INPUT', fields: [{ path: 'idempotencyKey' }] },
+    });
+  });
+
+  test('`lookup` finds what the lookupReference of an error names, and says which text is none', async () => {
+    const { client } = await merchant();
+    const { payment, subscription, charge } = await client.request(`mutation {
+      payment: createPayment(input: { valueCents: 500 }) { ... on CreatePaymentSuccess { payment { id paymentId } } }
+      charge: createCharge(input: { valueCents: 500 }) { ... on CreateChargeSuccess { charge { id chargeId } } }
+      subscription: createSubscription(input: { valueCents: 500, interval: WEEKLY }) {
+        ... on CreateSubscriptionSuccess { subscription { id subscriptionId } } } }`);
+    const LOOK_UP = 'query ($reference: String!) { lookup(reference: $reference) { id } }';
+    for (const [reference, id] of [
+      [payment.payment.paymentId, payment.payment.id],
+      [subscription.subscription.subscriptionId, subscription.subscription.id],
+      [charge.charge.chargeId, charge.charge.id],
+    ])
+      expect(await client.request(LOOK_UP, { reference })).toEqual({ lookup: { id } });
+    for (const reference of ['ref_idem_a', 'saq_idem_a', `psa_${'0'.repeat(32)}`])
+      expect(await client.request(LOOK_UP, { reference })).toEqual({ lookup: null });
+    const { body } = await client.send(LOOK_UP, { reference: 'saque-7' });
+    expect(body.errors[0].extensions).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      fields: [{ path: 'reference' }],
+    });
   });
 });

@@ -198,7 +198,7 @@ describe('the limit of an API key', () => {
       const create = (name: string) =>
         `${name}: createCardPayment(input: { valueCents: 100 }) { __typename ... on RateLimitError { code retryAfterSeconds limit } }`;
       expect(await small.live.request(`mutation { ${create('a')} ${create('b')} }`)).toEqual({
-        a: { __typename: 'CardPaymentSuccess' },
+        a: { __typename: 'CreateCardPaymentSuccess' },
         b: {
           __typename: 'RateLimitError',
           code: 'RATE_LIMITED',

@@ -13,10 +13,10 @@ const ERRORS = `__typename
 const PAYMENT =
   'orderCode status amountCents description customer { name email } metadata successUrl cancelUrl';
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
-  createCardPayment(input: $input) { ... on CardPaymentSuccess { replayed cardPayment { ${PAYMENT} } } ${ERRORS} }
+  createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { replayed cardPayment { ${PAYMENT} } } ${ERRORS} }
 }`;
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) {
-  createCheckoutToken(input: $input) { ... on CheckoutTokenSuccess { token expiresAt expiresInSeconds } ${ERRORS} }
+  createCheckoutToken(input: $input) { ... on CreateCheckoutTokenSuccess { token expiresAt expiresInSeconds } ${ERRORS} }
 }`;
 const START = `mutation ($input: StartCheckoutInput!) {
   startCheckout(input: $input) { ... on StartCheckoutSuccess { paymentToken cardPayment { ${PAYMENT} } } ${ERRORS} }
@@ -65,7 +65,7 @@ describe('createCardPayment', () => {
       cancelUrl: 'http://localhost:3000/no',
     };
     expect(await create(input)).toEqual({
-      __typename: 'CardPaymentSuccess',
+      __typename: 'CreateCardPaymentSuccess',
       replayed: false,
       cardPayment: {
         orderCode: expect.stringMatching(/^PSC-[0-9A-Z]{24}$/),
@@ -152,7 +152,7 @@ describe('createCardPayment', () => {
     const limited = await startApp({ environment: { PSA_GRAPHQL_LIMIT: '1' } });
     try {
       expect(await create({ valueCents: 100 }, limited.live)).toMatchObject({
-        __typename: 'CardPaymentSuccess',
+        __typename: 'CreateCardPaymentSuccess',
       });
       expect(await create({ valueCents: 100 }, limited.live)).toMatchObject({
         __typename: 'RateLimitError',
@@ -187,7 +187,7 @@ describe('createCheckoutToken', () => {
       expiresInSeconds: 60,
     });
     const { createDashboardToken } = await app.live.request(
-      'mutation { createDashboardToken(input: { scopes: [WALLET], expiresInSeconds: 90 }) { ... on DashboardTokenSuccess { expiresInSeconds } } }',
+      'mutation { createDashboardToken(input: { scopes: [WALLET], expiresInSeconds: 90 }) { ... on CreateDashboardTokenSuccess { expiresInSeconds } } }',
     );
     expect(createDashboardToken.expiresInSeconds).toBe(90);
   });

@@ -53,7 +53,7 @@ describe('a result with a root field that has failed', () => {
     const own = await startApp();
     await own.database.sql.schema.dropTable('card_payment').cascade().execute();
     const open = (name: string) =>
-      `${name}: createSubaccount(input: { name: "${name}" }) { ... on SubaccountSuccess { replayed } }`;
+      `${name}: createSubaccount(input: { name: "${name}" }) { ... on CreateSubaccountSuccess { replayed } }`;
     const { status, body } = await own.live.send(
       `mutation { ${open('first')} failed: createCardPayment(input: { valueCents: 100 }) { __typename } ${open('last')} }`,
     );

@@ -42,7 +42,7 @@ async function create(client: GraphQLClient, valueCents = 4990): Promise<string>
   const { createCardPayment } = await client.request(
     `mutation ($valueCents: Cents!) {
       createCardPayment(input: { valueCents: $valueCents, metadata: "{\\"a\\": 1}", customer: { name: "Ana" } }) {
-        ... on CardPaymentSuccess { cardPayment { orderCode } } ... on UserError { message }
+        ... on CreateCardPaymentSuccess { cardPayment { orderCode } } ... on UserError { message }
       }
     }`,
     { valueCents },

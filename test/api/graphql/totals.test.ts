@@ -55,7 +55,7 @@ async function sell() {
     (
       await service.live.request(
         `mutation ($cents: Cents!) { createCardPayment(input: { valueCents: $cents, externalId: "pedido-7" }) {
-          ... on CardPaymentSuccess { cardPayment { orderCode } } } }`,
+          ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }`,
         { cents: valueCents },
       )
     ).createCardPayment.cardPayment.orderCode as string;
@@ -67,12 +67,12 @@ async function sell() {
   await service.payments.receive(tenant, paymentId);
   clock.advance(HOUR_MS);
   await service.live.request(
-    `mutation ($paymentId: String!) { refundPayment(input: { paymentId: $paymentId, amountCents: 1000 }) { __typename } }`,
+    `mutation ($paymentId: String!) { refundPayment(input: { paymentId: $paymentId, amountCents: 1000, idempotencyKey: $paymentId }) { __typename } }`,
     { paymentId },
   );
   await service.work.settled();
   await service.live.request(
-    'mutation { requestPayout(input: { method: PIX, amountCents: 900, destination: "ana@psa.example" }) { __typename } }',
+    'mutation { requestPayout(input: { method: PIX, amountCents: 900, destination: "ana@psa.example", idempotencyKey: "a" }) { __typename } }',
   );
   await pair.pass(60_000);
   return { from, second: new Date(from.getTime() + HOUR_MS), before: new Date(from.getTime() + 2 * HOUR_MS) };

@@ -5,6 +5,7 @@ import { addAccount, addKey } from '../../support/accounts.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { approved } from '../../support/cards.ts';
 import type { GraphQLClient } from '../../support/graphql.ts';
+import { newKey } from '../../support/keys.ts';
 import { runsAll } from '../../support/scale.ts';
 
 /** A stream of all resources of a kind. */
@@ -163,28 +164,34 @@ async function happen(): Promise<void> {
     expect(
       await client.request(
         'mutation ($input: RequestPayoutInput!) { made: requestPayout(input: $input) { __typename ... on UserError { message } } }',
-        { input: { method: 'PIX', destination: 'ana@example.com', ...input } },
+        { input: { method: 'PIX', destination: 'ana@example.com', idempotencyKey: newKey(), ...input } },
       ),
-    ).toEqual({ made: { __typename: 'PayoutSuccess' } });
+    ).toEqual({ made: { __typename: 'RequestPayoutSuccess' } });
   await app.controls.openDispute(tenant, { amountCents: 100 });
   await app.subscriptions.create(tenant, { valueCents: 4990, interval: 'weekly' });
   const { open, refund } = await client.request(
-    `mutation ($id: String!) { refund: refundPayment(input: { paymentId: $id, amountCents: 10 }) { __typename ... on UserError { message } }
-      open: createSubaccount(input: { name: "Bia" }) { ... on SubaccountSuccess { subaccount { subaccountId } } } }`,
+    `mutation ($id: String!) { refund: refundPayment(input: { paymentId: $id, amountCents: 10, idempotencyKey: $id }) { __typename ... on UserError { message } }
+      open: createSubaccount(input: { name: "Bia" }) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } } }`,
     { id: payment.paymentId },
   );
-  expect(refund).toEqual({ __typename: 'RefundSuccess' });
+  expect(refund).toEqual({ __typename: 'RefundPaymentSuccess' });
   ({ subaccountId } = open.subaccount);
   const pixKey = 'maria@example.com';
   await client.request(
     `mutation ($id: String!, $first: RequestSubaccountPayoutInput!, $second: RequestSubaccountPayoutInput!) {
-      transferToSubaccount(input: { subaccountId: $id, amountCents: 9000 }) { __typename }
+      transferToSubaccount(input: { subaccountId: $id, amountCents: 9000, idempotencyKey: $id }) { __typename }
       first: requestSubaccountPayout(input: $first) { __typename }
       second: requestSubaccountPayout(input: $second) { __typename } }`,
     {
       id: subaccountId,
-      first: { subaccountId, pixKey, amountCents: 4990, externalId: NUMBERS.allSubaccountPayoutUpdates },
-      second: { subaccountId, pixKey, amountCents: 1000 },
+      first: {
+        subaccountId,
+        pixKey,
+        idempotencyKey: 'first',
+        amountCents: 4990,
+        externalId: NUMBERS.allSubaccountPayoutUpdates,
+      },
+      second: { subaccountId, pixKey, idempotencyKey: 'second', amountCents: 1000 },
     },
   );
 }
@@ -344,7 +351,7 @@ describe('the filters of all… updates', () => {
     const { updatesCursor } = await client.request('{ updatesCursor }');
     for (const _ of [1, 2]) {
       const { createCheckoutToken } = await client.request(
-        'mutation { createCheckoutToken(input: { amount: { fixedCents: 100 } }) { ... on CheckoutTokenSuccess { token } } }',
+        'mutation { createCheckoutToken(input: { amount: { fixedCents: 100 } }) { ... on CreateCheckoutTokenSuccess { token } } }',
       );
       await client.request('mutation ($token: String!) { pauseToken(token: $token) { __typename } }', {
         token: createCheckoutToken.token,

@@ -139,7 +139,7 @@ describe('each operation', () => {
   });
 
   test('every operation with a page describes the limits of a page', () => {
-    const { parameters, responses } = description.paths['/v1/card-payments'].get;
+    const { parameters, responses } = description.paths['/v1/products'].get;
     expect(parameters).toEqual([
       {
         name: 'limit',
@@ -155,7 +155,7 @@ describe('each operation', () => {
       },
     ]);
     expect(responses['200'].content['application/json'].schema.required).toEqual([
-      'cardPayments',
+      'products',
       'total',
       'limit',
       'offset',

@@ -42,9 +42,9 @@ afterAll(async () => {
 });
 
 const MINT_DASHBOARD = `mutation ($input: CreateDashboardTokenInput!) { result: createDashboardToken(input: $input) { __typename
-  ... on DashboardTokenSuccess { token } ... on UserError { code } ... on ValidationError { fields { path message } } } }`;
+  ... on CreateDashboardTokenSuccess { token } ... on UserError { code } ... on ValidationError { fields { path message } } } }`;
 const MINT_CHECKOUT = `mutation ($input: CreateCheckoutTokenInput!) { result: createCheckoutToken(input: $input) { __typename
-  ... on CheckoutTokenSuccess { token } ... on UserError { code } ... on ValidationError { fields { path message } } } }`;
+  ... on CreateCheckoutTokenSuccess { token } ... on UserError { code } ... on ValidationError { fields { path message } } } }`;
 
 async function dashboardToken(trustedDocumentsOnly?: boolean): Promise<string> {
   const input = { scopes: ['WALLET', 'CARD_PAYMENTS'], trustedDocumentsOnly };

@@ -113,7 +113,7 @@ async function describeBy(bytes: number): Promise<string> {
   const description = 'ã'.repeat(100) + 'x'.repeat(bytes - 200);
   const { createProduct } = await app.live.request(
     `mutation ($description: String) { createProduct(input: { name: "Caneca", priceCents: 4990, description: $description }) {
-      ... on ProductSuccess { product { productId } } } }`,
+      ... on CreateProductSuccess { product { productId } } } }`,
     { description },
   );
   return createProduct.product.productId;

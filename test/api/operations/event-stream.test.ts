@@ -30,7 +30,7 @@ afterAll(async () => {
 
 async function create(): Promise<string> {
   const { createCardPayment } = await app.live.request(
-    'mutation { createCardPayment(input: { valueCents: 4990, description: "ü" }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    'mutation { createCardPayment(input: { valueCents: 4990, description: "ü" }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
   );
   return createCardPayment.cardPayment.orderCode;
 }
@@ -336,7 +336,7 @@ describe('limits on open subscriptions', () => {
     const metadata = JSON.stringify('中'.repeat(2_040));
     const input = { valueCents: 4990, metadata, description: '中'.repeat(200) };
     const { createCardPayment } = await app.live.request(
-      'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } ... on UserError { message } } }',
+      'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } ... on UserError { message } } }',
       { input },
     );
     expect((await byKey.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(

@@ -44,7 +44,7 @@ afterAll(() => app.close());
 
 async function openSubaccount(client: GraphQLClient, cents: number): Promise<string> {
   const { createSubaccount } = await client.request(
-    'mutation { createSubaccount(input: { name: "Bia" }) { ... on SubaccountSuccess { subaccount { subaccountId } } } }',
+    'mutation { createSubaccount(input: { name: "Bia" }) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } } }',
   );
   const { subaccountId: id } = createSubaccount.subaccount;
   await client.request(
@@ -58,7 +58,7 @@ async function openSubaccount(client: GraphQLClient, cents: number): Promise<str
 async function makeChange(of = subaccountId): Promise<Last> {
   const { requestSubaccountPayout } = await app.live.request(
     `mutation ($input: RequestSubaccountPayoutInput!) { requestSubaccountPayout(input: $input) {
-      ... on SubaccountPayoutSuccess { subaccountPayout { payoutId } } } }`,
+      ... on RequestSubaccountPayoutSuccess { subaccountPayout { payoutId } } } }`,
     { input: { subaccountId: of, amountCents: 4_000, pixKey: 'bia@cliente.example' } },
   );
   const { payoutId } = requestSubaccountPayout.subaccountPayout;
@@ -251,7 +251,7 @@ describe('callers with different rights', () => {
         cardPayment { status metadata } } }`;
       const { createCardPayment } = await app.live.request(
         `mutation ($metadata: String) { createCardPayment(input: { valueCents: 4990, metadata: $metadata }) {
-          ... on CardPaymentSuccess { cardPayment { orderCode } } } }`,
+          ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }`,
         { metadata: METADATA },
       );
       const { orderCode } = createCardPayment.cardPayment;

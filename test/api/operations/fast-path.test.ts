@@ -21,13 +21,13 @@ beforeAll(async () => {
     environment: { PSA_FAST_PATH: 'on', PSA_GRAPHQL_LIMIT: '900000' },
   });
   const { createProduct } = await app.live.request(
-    'mutation { createProduct(input: { name: "Caneca \\"azul\\" 🫖", priceCents: 4990 }) { ... on ProductSuccess { product { productId } } } }',
+    'mutation { createProduct(input: { name: "Caneca \\"azul\\" 🫖", priceCents: 4990 }) { ... on CreateProductSuccess { product { productId } } } }',
   );
   productId = createProduct.product.productId;
   for (const valueCents of [1_000, 2_000, 3_000])
     orderCode = (
       await app.live.request(
-        'mutation ($valueCents: Cents!) { createCardPayment(input: { valueCents: $valueCents, description: "a\\n\\u2028\\ud83d\\ude00", customer: { name: "Ana" } }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+        'mutation ($valueCents: Cents!) { createCardPayment(input: { valueCents: $valueCents, description: "a\\n\\u2028\\ud83d\\ude00", customer: { name: "Ana" } }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
         { valueCents },
       )
     ).createCardPayment.cardPayment.orderCode;
@@ -471,7 +471,7 @@ describe('refusals of the fast path and of Yoga', () => {
 
 test('a revoked credential is refused at once, though its requests are cached', async () => {
   const { createDashboardToken } = await app.live.request(
-    'mutation { createDashboardToken(input: { scopes: [WALLET] }) { ... on DashboardTokenSuccess { token } } }',
+    'mutation { createDashboardToken(input: { scopes: [WALLET] }) { ... on CreateDashboardTokenSuccess { token } } }',
   );
   const { token } = createDashboardToken;
   const query = '{ wallet { currency } }';

@@ -41,7 +41,7 @@ beforeAll(async () => {
   codes = [];
   for (const valueCents of [100, 200]) {
     const { createCardPayment } = await app.live.request(
-      `mutation { createCardPayment(input: { valueCents: ${valueCents} }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }`,
+      `mutation { createCardPayment(input: { valueCents: ${valueCents} }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }`,
     );
     codes.push(createCardPayment.cardPayment.orderCode);
   }

@@ -33,7 +33,7 @@ const ALL = `subscription ($after: String) {
   allCardPaymentUpdates(after: $after) { cursor previousStatus cardPayment { orderCode status version } }
 }`;
 const CREATE =
-  'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }';
+  'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }';
 const CURSOR = '{ updatesCursor }';
 
 let app: TestApp;

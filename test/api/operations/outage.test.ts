@@ -43,7 +43,7 @@ const NOTHING_DONE = {
   extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 1 },
 };
 const PAY_OUT = `mutation ($input: RequestPayoutInput!) {
-  requestPayout(input: $input) { ... on PayoutSuccess { replayed payout { code } } ... on UserError { code } }
+  requestPayout(input: $input) { ... on RequestPayoutSuccess { replayed payout { code } } ... on UserError { code } }
 }`;
 const payout = {
   amountCents: 2_500,
@@ -199,7 +199,7 @@ test('a mutation field behind one whose outcome is unknown is not begun, and no 
 test('an outage after a change does not claim that nothing was done', async () => {
   const open = `mutation ($input: CreateSubaccountInput!) {
     createSubaccount(input: $input) {
-      ... on SubaccountSuccess { replayed subaccount { payouts(first: 1) { nodes { id } } } }
+      ... on CreateSubaccountSuccess { replayed subaccount { payouts(first: 1) { nodes { id } } } }
     }
   }`;
   const input = { name: 'Bia', externalId: 'bia' };

@@ -428,7 +428,7 @@ describe('trusted documents', () => {
 
     const pay = (cents: number) =>
       to.live.request(
-        `mutation { createCardPayment(input: { valueCents: ${cents} }) { ... on CardPaymentSuccess { replayed } } }`,
+        `mutation { createCardPayment(input: { valueCents: ${cents} }) { ... on CreateCardPaymentSuccess { replayed } } }`,
       );
     const { updatesCursor } = await to.live.request('{ updatesCursor }');
     const amounts: unknown[] = [];

@@ -93,7 +93,7 @@ async function failureOf(next: Promise<IteratorResult<{ errors?: unknown }>>): P
 
 async function create(app: TestApp): Promise<string> {
   const { createCardPayment } = await app.live.request(
-    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
   );
   return createCardPayment.cardPayment.orderCode;
 }

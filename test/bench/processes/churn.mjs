@@ -13,7 +13,7 @@ const ANSWERED_WITHIN_MS = 30_000;
 const ALL = `subscription ($after: String) { allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode status } } }`;
 const ONE = `subscription ($orderCode: String!) { cardPaymentUpdates(orderCode: $orderCode) { cursor cardPayment { orderCode status version } } }`;
 const CREATE =
-  'mutation { createCardPayment(input: { valueCents: 4990, description: "Caneca" }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }';
+  'mutation { createCardPayment(input: { valueCents: 4990, description: "Caneca" }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }';
 const LIST = '{ wallet { balanceCents } cardPayments(first: 10) { nodes { orderCode status } } }';
 
 let url = '';

@@ -11,7 +11,7 @@ const DELIVERY = 'deliveryId productId kind content deliveredCount remainingCoun
 const ERRORS =
   '__typename ... on UserError { code message } ... on ValidationError { fields { path message } }';
 const CREATE = `mutation ($input: CreateDeliveryInput!) { createDelivery(input: $input) {
-  ... on DeliverySuccess { replayed delivery { id ${DELIVERY} product { productId name } } } ${ERRORS} } }`;
+  ... on CreateDeliverySuccess { replayed delivery { id ${DELIVERY} product { productId name } } } ${ERRORS} } }`;
 const DELETE = `mutation ($deliveryId: String!) { deleteDelivery(deliveryId: $deliveryId) {
   ... on DeleteDeliverySuccess { deleted deletedId deliveryId } ${ERRORS} } }`;
 const LIST = `query ($first: Int, $after: String, $last: Int, $before: String, $productId: String) {
@@ -23,7 +23,7 @@ const PAYMENT = `query ($paymentId: String!) { payment(paymentId: $paymentId) {
 const CARD = `query ($orderCode: String!) { cardPayment(orderCode: $orderCode) {
   status delivered { kind status content deliveredAt } } }`;
 const TOKEN = `mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) {
-  ... on CheckoutTokenSuccess { token } } }`;
+  ... on CreateCheckoutTokenSuccess { token } } }`;
 const START_PIX = `mutation ($input: StartCheckoutInput!) { startPixCheckout(input: $input) {
   ... on StartPixCheckoutSuccess { paymentToken payment { paymentId delivered { content } } } } }`;
 const START_CARD = `mutation ($input: StartCheckoutInput!) { startCheckout(input: $input) {

@@ -7,7 +7,7 @@ import type { GraphQLClient } from '../../support/graphql.ts';
 const ERRORS = `__typename ... on UserError { code message } ... on ValidationError { fields { path message } }`;
 const PRODUCT = 'id productId name description priceCents createdAt';
 const CREATE = `mutation ($input: CreateProductInput!) {
-  createProduct(input: $input) { ... on ProductSuccess { product { ${PRODUCT} } } ${ERRORS} }
+  createProduct(input: $input) { ... on CreateProductSuccess { product { ${PRODUCT} } } ${ERRORS} }
 }`;
 const DELETE = `mutation ($productId: String!) {
   deleteProduct(productId: $productId) { ... on DeleteProductSuccess { deleted deletedId productId } ${ERRORS} }
@@ -121,7 +121,7 @@ describe('over GraphQL', () => {
     const mint = async () => {
       const { createCheckoutToken } = await app.live.request(
         `mutation ($productId: String!) { createCheckoutToken(input: { amount: { productId: $productId } }) {
-        ... on CheckoutTokenSuccess { token } ${ERRORS} } }`,
+        ... on CreateCheckoutTokenSuccess { token } ${ERRORS} } }`,
         { productId: product.productId },
       );
       return app.client(createCheckoutToken.token);

@@ -19,7 +19,7 @@ export interface Project {
 const PAYMENTS =
   'query Payments($first: Int!) { cardPayments(first: $first) { totalCount nodes { orderCode amountCents status expiresAt checkoutUrl description } } }';
 const CREATE =
-  'mutation Create($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { __typename ... on CardPaymentSuccess { cardPayment { orderCode } } ... on UserError { code message } } }';
+  'mutation Create($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { __typename ... on CreateCardPaymentSuccess { cardPayment { orderCode } } ... on UserError { code message } } }';
 const UPDATES =
   'subscription Updates($after: String) { allCardPaymentUpdates(after: $after) { cursor occurredAt cardPayment { status } } }';
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 url = os.environ["PSA_URL"]
 headers = {"Authorization": "Bearer " + os.environ["PSA_KEY"], "Content-Type": "application/json"}
 unique = os.environ["PSA_UNIQUE"]
-CREATE = "mutation { createPayment(input: { valueCents: 1000 }) { ... on PaymentSuccess { payment { paymentId } } } }"
+CREATE = "mutation { createPayment(input: { valueCents: 1000 }) { ... on CreatePaymentSuccess { payment { paymentId } } } }"
 LONG = "{ __schema { types { name description } } }"
 
 

@@ -4,7 +4,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-create='{"query":"mutation { createPayment(input: { valueCents: 1000 }) { ... on PaymentSuccess { payment { paymentId } } } }"}'
+create='{"query":"mutation { createPayment(input: { valueCents: 1000 }) { ... on CreatePaymentSuccess { payment { paymentId } } } }"}'
 long='{"query":"{ __schema { types { name description } } }"}'
 
 check() { feature=$1; shift; if "$@"; then echo "ok $feature"; else echo "failed $feature"; fi; }

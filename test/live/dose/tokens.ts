@@ -13,7 +13,7 @@ export interface Holder {
 
 const MINT = `mutation ($seconds: Int!) {
   createDashboardToken(input: { scopes: [CARD_PAYMENTS, PAYMENTS, PAYOUTS], expiresInSeconds: $seconds }) {
-    ... on DashboardTokenSuccess { token expiresAt } ... on UserError { message } } }`;
+    ... on CreateDashboardTokenSuccess { token expiresAt } ... on UserError { message } } }`;
 
 /**
  * The time for which a shared token is handed out. It is never revoked, so no follower needs another because of a

@@ -4,19 +4,19 @@ import { LARGE_METADATA } from './topics.ts';
 export type Kind = 'card_payment' | 'payment' | 'payout' | 'large';
 
 const CREATE_CARD_PAYMENT = `mutation ($input: CreateCardPaymentInput!) { created: createCardPayment(input: $input) {
-  ... on CardPaymentSuccess { cardPayment { id: orderCode } } ... on UserError { message } } }`;
+  ... on CreateCardPaymentSuccess { cardPayment { id: orderCode } } ... on UserError { message } } }`;
 
 const CREATE: Record<Kind, { query: string; input: object }> = {
   card_payment: { query: CREATE_CARD_PAYMENT, input: { valueCents: 1_000 } },
   large: { query: CREATE_CARD_PAYMENT, input: { valueCents: 1_000, metadata: LARGE_METADATA } },
   payment: {
     query: `mutation ($input: CreatePaymentInput!) { created: createPayment(input: $input) {
-      ... on PaymentSuccess { payment { id: paymentId } } ... on UserError { message } } }`,
+      ... on CreatePaymentSuccess { payment { id: paymentId } } ... on UserError { message } } }`,
     input: { valueCents: 1_000 },
   },
   payout: {
     query: `mutation ($input: RequestPayoutInput!) { created: requestPayout(input: $input) {
-      ... on PayoutSuccess { payout { id: withdrawalId } } ... on UserError { message } } }`,
+      ... on RequestPayoutSuccess { payout { id: withdrawalId } } ... on UserError { message } } }`,
     input: { method: 'PIX', amountCents: 5_000, destination: 'ana@example.com' },
   },
 };

@@ -177,9 +177,9 @@ const CANCEL = `mutation ($orderCode: String!) { cancelCardPayment(orderCode: $o
   __typename ... on CancelCardPaymentSuccess { cardPayment { orderCode status canceledAt version final } }
   ... on UserError { code message } } }`;
 const CREATE = `mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) {
-  ... on CardPaymentSuccess { cardPayment { orderCode checkoutUrl } } } }`;
+  ... on CreateCardPaymentSuccess { cardPayment { orderCode checkoutUrl } } } }`;
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) {
-  ... on CheckoutTokenSuccess { token } } }`;
+  ... on CreateCheckoutTokenSuccess { token } } }`;
 const START = `mutation ($attemptId: String!) { startCheckout(input: { attemptId: $attemptId }) {
   __typename ... on StartCheckoutSuccess { cardPayment { orderCode } } ... on UserError { code } } }`;
 

@@ -22,7 +22,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 const MINT = `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990 }, reusable: true }) {
-  ... on CheckoutTokenSuccess { token } } }`;
+  ... on CreateCheckoutTokenSuccess { token } } }`;
 const START = `mutation ($input: StartCheckoutInput!) { startCheckout(input: $input) { __typename
   ... on StartCheckoutSuccess { paymentToken cardPayment { orderCode } } ... on UserError { code message }
   ... on RateLimitError { retryAfterSeconds } } }`;
@@ -315,7 +315,7 @@ describe('pauseToken', () => {
     const other = await shop();
     const notFound = { __typename: 'NotFoundError', code: 'NOT_FOUND', message: 'Token not found' };
     const { createDashboardToken } = await live.request(
-      'mutation { createDashboardToken(input: { scopes: [WALLET] }) { ... on DashboardTokenSuccess { token } } }',
+      'mutation { createDashboardToken(input: { scopes: [WALLET] }) { ... on CreateDashboardTokenSuccess { token } } }',
     );
     for (const each of [other.token, createDashboardToken.token, 'tok_\u0000', `tok_${'0'.repeat(24)}`, ''])
       for (const [query, name] of [

@@ -6,7 +6,7 @@ const CREATE = `mutation ($input: CreateCardPaymentInput!) {
     __typename
     ... on UserError { code }
     ... on ValidationError { fields { path message } }
-    ... on CardPaymentSuccess { cardPayment { orderCode } }
+    ... on CreateCardPaymentSuccess { cardPayment { orderCode } }
   }
 }`;
 

@@ -25,7 +25,7 @@ describe('a card payment, from its creation to paid', () => {
       const before = (await app.live.request('{ wallet { pendingReleaseCents } }')).wallet
         .pendingReleaseCents;
       const { createCardPayment } = await app.live.request(
-        'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+        'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
       );
       const { orderCode } = createCardPayment.cardPayment;
       const updates = app.live[transport](UPDATES, { orderCode });

@@ -13,9 +13,9 @@ const CUSTOMER = 'customer { name email externalId taxId }';
 const ERRORS =
   '__typename ... on UserError { code message } ... on ValidationError { fields { path message } }';
 const CREATE = `mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) {
-  ... on CardPaymentSuccess { replayed cardPayment { orderCode ${CUSTOMER} } } ${ERRORS} } }`;
+  ... on CreateCardPaymentSuccess { replayed cardPayment { orderCode ${CUSTOMER} } } ${ERRORS} } }`;
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) {
-  ... on CheckoutTokenSuccess { token } ${ERRORS} } }`;
+  ... on CreateCheckoutTokenSuccess { token } ${ERRORS} } }`;
 const START = `mutation ($input: StartCheckoutInput!) { startCheckout(input: $input) {
   ... on StartCheckoutSuccess { paymentToken cardPayment { orderCode ${CUSTOMER} } } ${ERRORS} } }`;
 const CANCEL = `mutation ($orderCode: String!) { cancelCardPayment(orderCode: $orderCode) {
@@ -26,14 +26,14 @@ const FOLLOW = `subscription ($orderCode: String!) { cardPaymentUpdates(orderCod
 const FOLLOW_ALL = `subscription ($after: String) { allCardPaymentUpdates(after: $after) { cardPayment { status ${CUSTOMER} } } }`;
 
 const CREATE_PIX = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) {
-  ... on PaymentSuccess { payment { paymentId ${CUSTOMER} pix { copyPaste } } } ${ERRORS} } }`;
+  ... on CreatePaymentSuccess { payment { paymentId ${CUSTOMER} pix { copyPaste } } } ${ERRORS} } }`;
 const START_PIX = `mutation ($input: StartCheckoutInput!) { startPixCheckout(input: $input) {
   ... on StartPixCheckoutSuccess { paymentToken payment { paymentId ${CUSTOMER} } } ${ERRORS} } }`;
 const PIX = `query ($paymentId: String!) { payment(paymentId: $paymentId) { ${CUSTOMER} } }`;
 const PIX_PAYMENTS = `{ payments { nodes { ${CUSTOMER} } } }`;
 const FOLLOW_PIX = `subscription ($after: String) { allPaymentUpdates(after: $after) { payment { status ${CUSTOMER} } } }`;
-const REFUND_PIX = `mutation ($paymentId: String!) { refundPayment(input: { paymentId: $paymentId, amountCents: 10 }) {
-  ... on RefundSuccess { refund { of { ... on Payment { ${CUSTOMER} } } } } ${ERRORS} } }`;
+const REFUND_PIX = `mutation ($paymentId: String!) { refundPayment(input: { paymentId: $paymentId, amountCents: 10, idempotencyKey: $paymentId }) {
+  ... on RefundPaymentSuccess { refund { of { ... on Payment { ${CUSTOMER} } } } } ${ERRORS} } }`;
 
 const NUMBERS = [
   { given: '123.456.789-09', taxId: '12345678909', masked: '***.456.789-**' },

@@ -129,7 +129,7 @@ describe('a facade of a service with charges', () => {
     const asked = pair.proxy.arrivals.length;
     for (const change of [
       'createCharge(input: { valueCents: 80 })',
-      `refundCharge(input: { chargeId: "${chargeId}" })`,
+      `refundCharge(input: { chargeId: "${chargeId}", idempotencyKey: "a" })`,
     ])
       expect(
         await live(pair).request(`mutation { done: ${change} { __typename ... on UserError { code } } }`),

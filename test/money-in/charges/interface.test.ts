@@ -12,7 +12,7 @@ const DAY = 24 * 60 * MINUTE;
 
 const CREATE = `mutation ($input: CreateChargeInput!) { createCharge(input: $input) {
   __typename ... on UserError { code message }
-  ... on ChargeSuccess { replayed charge { id chargeId status amountCents } } } }`;
+  ... on CreateChargeSuccess { replayed charge { id chargeId status amountCents } } } }`;
 const WHOLE = `{
   __typename chargeId status amountCents otherPaidCents feeCents netAmountCents ownerAmountCents currency description metadata
   pix { copyPaste txid qr { size path } } checkoutUrl createdAt expiresAt expiresInSeconds paidAt paidLate endToEndId
@@ -201,7 +201,7 @@ describe('charges over GraphQL', () => {
     await pay(funds.chargeId);
     const { refundCharge } = await graphql.request(
       `mutation ($input: RefundChargeInput!) { refundCharge(input: $input) {
-        ... on RefundSuccess { refund { of { __typename ... on Charge { chargeId } } } } } }`,
+        ... on RefundChargeSuccess { refund { of { __typename ... on Charge { chargeId } } } } } }`,
       { input: { chargeId } },
     );
     expect(refundCharge.refund.of).toEqual({ __typename: 'Charge', chargeId });
@@ -258,7 +258,7 @@ describe('charges over GraphQL', () => {
     const minted = (scopes: string) =>
       graphql
         .request(
-          `mutation { createDashboardToken(input: { scopes: [${scopes}] }) { ... on DashboardTokenSuccess { token } } }`,
+          `mutation { createDashboardToken(input: { scopes: [${scopes}] }) { ... on CreateDashboardTokenSuccess { token } } }`,
         )
         .then(({ createDashboardToken }) =>
           createClient(`http://127.0.0.1:${app.port}/graphql`, createDashboardToken.token),
@@ -286,7 +286,7 @@ describe('charges over GraphQL', () => {
       `{ charge(chargeId: "${chargeId}") { status } }`,
       '{ charges { totalCount } }',
       'mutation { createCharge(input: { valueCents: 100 }) { __typename } }',
-      `mutation { refundCharge(input: { chargeId: "${chargeId}" }) { __typename } }`,
+      `mutation { refundCharge(input: { chargeId: "${chargeId}", idempotencyKey: "a" }) { __typename } }`,
       `mutation { simulatePayment(input: { id: "${chargeId}" }) { __typename } }`,
     ]) {
       const { body } = await browser.send(query);

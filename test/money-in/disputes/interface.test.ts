@@ -17,7 +17,7 @@ const FIELDS = `disputeId status reason amountCents blockedCents evidenceDueAt e
   of { __typename ... on CardPayment { orderCode refundableCents } ... on Payment { paymentId refundableCents } }`;
 const ERRORS = `... on UserError { code message } ... on ValidationError { fields { path message } }`;
 const SUBMIT = `mutation ($input: SubmitDisputeEvidenceInput!) { submitDisputeEvidence(input: $input) { __typename
-  ... on DisputeSuccess { replayed dispute { id ${FIELDS} } } ${ERRORS} } }`;
+  ... on SubmitDisputeEvidenceSuccess { replayed dispute { id ${FIELDS} } } ${ERRORS} } }`;
 const ONE = `query ($disputeId: String!) { dispute(disputeId: $disputeId) { id ${FIELDS} } }`;
 const NODE = `query ($id: ID!) { node(id: $id) { ... on Dispute { id ${FIELDS} } } }`;
 const LIST = `query ($first: Int, $after: String, $last: Int, $before: String, $status: [DisputeStatus!]) {
@@ -109,7 +109,7 @@ describe('a dispute over GraphQL', () => {
     };
     const made = await submit(client, input);
     expect(made).toMatchObject({
-      __typename: 'DisputeSuccess',
+      __typename: 'SubmitDisputeEvidenceSuccess',
       replayed: false,
       dispute: {
         id,

@@ -50,7 +50,7 @@ const create = (input: object) =>
     `mutation ($input: CreatePaymentInput!) {
       createPayment(input: $input) {
         __typename
-        ... on PaymentSuccess { payment { paymentId status method feeCents netAmountCents pix { txid } ${LTC_FIELDS} } }
+        ... on CreatePaymentSuccess { payment { paymentId status method feeCents netAmountCents pix { txid } ${LTC_FIELDS} } }
         ... on UserError { message code }
         ... on ValidationError { fields { path message } }
       }

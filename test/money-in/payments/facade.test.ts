@@ -152,7 +152,7 @@ describe('a facade of a service with PIX payments', () => {
     await pay(pair, ids[1]!);
     const mint = async (scope: string) => {
       const { createDashboardToken } = await live(pair).request(
-        `mutation { createDashboardToken(input: { scopes: [${scope}] }) { ... on DashboardTokenSuccess { token } } }`,
+        `mutation { createDashboardToken(input: { scopes: [${scope}] }) { ... on CreateDashboardTokenSuccess { token } } }`,
       );
       return pair.facade.client(createDashboardToken.token);
     };
@@ -276,7 +276,7 @@ describe('a facade of a service with PIX payments', () => {
     const asked = pair.proxy.arrivals.length;
     for (const change of [
       'createPayment(input: { valueCents: 80 })',
-      `refundPayment(input: { paymentId: "${paymentId}" })`,
+      `refundPayment(input: { paymentId: "${paymentId}", idempotencyKey: "a" })`,
       'createCheckoutToken(input: { amount: { fixedCents: 80 }, methods: [PIX, CARD] })',
       'createCheckoutToken(input: { amount: { fixedCents: 80 }, methods: [PIX] })',
     ])
@@ -284,7 +284,7 @@ describe('a facade of a service with PIX payments', () => {
         await live(pair).request(`mutation { done: ${change} { __typename ... on UserError { code } } }`),
       ).toEqual({ done: { __typename: 'UnavailableError', code: 'NOT_OFFERED' } });
     const { createCheckoutToken } = await live(pair).request(
-      'mutation { createCheckoutToken(input: { amount: { fixedCents: 80 } }) { ... on CheckoutTokenSuccess { token } } }',
+      'mutation { createCheckoutToken(input: { amount: { fixedCents: 80 } }) { ... on CreateCheckoutTokenSuccess { token } } }',
     );
     const page = pair.facade.client(createCheckoutToken.token);
     expect(await page.request('{ viewer { checkoutMethods } }')).toEqual({
@@ -306,7 +306,7 @@ describe('a facade of a service with PIX payments', () => {
 
     async function mint(pair: Pair, input: object = {}) {
       const { createCheckoutToken } = await live(pair).request(
-        'mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) { ... on CheckoutTokenSuccess { token } } }',
+        'mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) { ... on CreateCheckoutTokenSuccess { token } } }',
         { input: { amount: { fixedCents: 4990 }, methods: ['PIX', 'CARD'], ...input } },
       );
       const page = pair.facade.client(createCheckoutToken.token);

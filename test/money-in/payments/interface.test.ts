@@ -23,7 +23,7 @@ const FIELDS = `paymentId status method amountCents feeCents netAmountCents curr
   refundedAt refundedCents refundableCents refunds { refundId status amountCents } failureReason final version`;
 const ERRORS = `... on UserError { code message } ... on ValidationError { fields { path message } }`;
 const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename
-  ... on PaymentSuccess { replayed payment { id ${FIELDS} } } ${ERRORS}
+  ... on CreatePaymentSuccess { replayed payment { id ${FIELDS} } } ${ERRORS}
   ... on UpstreamError { retryable moneyMayHaveMoved lookupReference } } }`;
 const ONE = `query ($paymentId: String!) { payment(paymentId: $paymentId) { id ${FIELDS} } }`;
 const NODE = `query ($id: ID!) { node(id: $id) { ... on Payment { id ${FIELDS} } } }`;
@@ -31,13 +31,13 @@ const LIST = `query ($first: Int, $after: String, $last: Int, $before: String, $
   payments(first: $first, after: $after, last: $last, before: $before, filter: $filter) {
     totalCount nodes { paymentId } edges { cursor } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
 const TOKEN = `mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) { __typename
-  ... on CheckoutTokenSuccess { token } ${ERRORS} } }`;
+  ... on CreateCheckoutTokenSuccess { token } ${ERRORS} } }`;
 const START = `mutation ($input: StartCheckoutInput!) { startPixCheckout(input: $input) { __typename
   ... on StartPixCheckoutSuccess { paymentToken payment { ${FIELDS} } } ${ERRORS} } }`;
 const START_CARD = `mutation ($input: StartCheckoutInput!) { startCheckout(input: $input) { __typename
   ... on StartCheckoutSuccess { cardPayment { orderCode } } ${ERRORS} } }`;
 const REFUND = `mutation ($input: RefundPaymentInput!) { refundPayment(input: $input) { __typename
-  ... on RefundSuccess { replayed refund { refundId status amountCents of {
+  ... on RefundPaymentSuccess { replayed refund { refundId status amountCents of {
     ... on Payment { paymentId refundableCents } } } } ${ERRORS} } }`;
 const ALL = `subscription ($after: String) { allPaymentUpdates(after: $after) {
   cursor previousStatus payment { paymentId status refundedCents version } } }`;
@@ -102,7 +102,7 @@ describe('a payment over GraphQL', () => {
     const now = app.clock.now().getTime();
     const { copyPaste } = made.payment.pix;
     expect(made).toEqual({
-      __typename: 'PaymentSuccess',
+      __typename: 'CreatePaymentSuccess',
       replayed: false,
       payment: {
         ...given,
@@ -168,7 +168,7 @@ describe('a payment over GraphQL', () => {
     const input = { paymentId, amountCents: 2000, idempotencyKey: 'd-1' };
     const { refundPayment } = await client.request(REFUND, { input });
     expect(refundPayment).toMatchObject({
-      __typename: 'RefundSuccess',
+      __typename: 'RefundPaymentSuccess',
       replayed: false,
       refund: { status: 'PROCESSING', amountCents: 2000, of: { paymentId, refundableCents: 3000 } },
     });
@@ -495,7 +495,7 @@ describe('a payer’s page', () => {
   test('A token of a product gives the payment its price, its name and its product', async () => {
     const { client } = await merchant();
     const { createProduct } = await client.request(
-      'mutation { createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on ProductSuccess { product { productId } } } }',
+      'mutation { createProduct(input: { name: "Caneca", priceCents: 4990 }) { ... on CreateProductSuccess { product { productId } } } }',
     );
     const { productId } = createProduct.product;
     const page = app.client((await mint(client, { amount: { productId } })).token);

@@ -136,7 +136,7 @@ describe('creating a payment by PIX', () => {
     const upper = productId.toUpperCase();
     expect((await shop.post('/payments', { productId: upper })).body.productId).toBe(productId);
     const overGraphQL = await graphql().request(
-      `mutation { createPayment(input: { productId: "${upper}" }) { ... on PaymentSuccess { payment { productId } } } }`,
+      `mutation { createPayment(input: { productId: "${upper}" }) { ... on CreatePaymentSuccess { payment { productId } } } }`,
     );
     expect(overGraphQL.createPayment).toEqual({ payment: { productId } });
     await shop.delete(`/products/${productId}`);
@@ -159,7 +159,7 @@ describe('creating a payment by PIX', () => {
     expect((await shop.post('/payments', { ...body, method: 'pix' })).status).toBe(201);
     const overGraphQL = await graphql().request(
       `mutation { createPayment(input: { valueCents: 100, idempotencyKey: "order-1" }) {
-        ... on PaymentSuccess { replayed payment { paymentId } } } }`,
+        ... on CreatePaymentSuccess { replayed payment { paymentId } } } }`,
     );
     expect(overGraphQL.createPayment).toEqual({
       replayed: true,

@@ -11,7 +11,7 @@ import { ownMembers } from '../../support/webhook-bodies.ts';
 const REFUND = `refundId status amountCents reason endToEndId failureReason createdAt completedAt failedAt final version
   of { ... on CardPayment { orderCode status refundedCents refundableCents } }`;
 const REQUEST = `mutation ($input: RefundCardPaymentInput!) { refundCardPayment(input: $input) {
-  __typename ... on RefundSuccess { replayed refund { id ${REFUND} } }
+  __typename ... on RefundCardPaymentSuccess { replayed refund { id ${REFUND} } }
   ... on UserError { code message } ... on ValidationError { fields { path message } }
   ... on InsufficientFundsError { requestedCents withdrawableCents } } }`;
 const ONE = `query ($refundId: String!) { refund(refundId: $refundId) { id ${REFUND} } }`;
@@ -21,7 +21,7 @@ const LIST = `query ($first: Int, $after: String, $last: Int, $before: String, $
 const PAYMENT = `query ($orderCode: String!) { cardPayment(orderCode: $orderCode) {
   status refundedCents refundableCents refunds { refundId status amountCents } } }`;
 const CREATE = `mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) {
-  ... on CardPaymentSuccess { cardPayment { orderCode } } } }`;
+  ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }`;
 
 let app: TestApp;
 beforeAll(async () => {
@@ -59,7 +59,7 @@ describe('over GraphQL', () => {
     const input = { orderCode, amountCents: 2000, reason: 'Um item', idempotencyKey: 'd-1' };
     const made = await refund(client, input);
     expect(made).toMatchObject({
-      __typename: 'RefundSuccess',
+      __typename: 'RefundCardPaymentSuccess',
       replayed: false,
       refund: {
         status: 'PROCESSING',
@@ -146,7 +146,7 @@ describe('over GraphQL', () => {
     const { client } = await merchant();
     const orderCode = await sell(client);
     const query = `mutation ($orderCode: String!, $amountCents: Cents) {
-      refundCardPayment(input: { orderCode: $orderCode, amountCents: $amountCents }) { __typename } }`;
+      refundCardPayment(input: { orderCode: $orderCode, amountCents: $amountCents, idempotencyKey: "a" }) { __typename } }`;
     expect(await firstError(client, query, { orderCode, amount_cents: 500 })).toMatchObject({
       message: 'The mutation does not declare the variable $amount_cents; $amountCents may be meant',
       extensions: { code: 'BAD_USER_INPUT' },
@@ -172,8 +172,8 @@ describe('over GraphQL', () => {
     const { client } = await merchant();
     const orderCode = await sell(client);
     const field = (amountCents: number) =>
-      `refundCardPayment(input: { orderCode: "${orderCode}", amountCents: ${amountCents} }) {
-        ... on RefundSuccess { refund { of { ... on CardPayment { refundableCents refunds { amountCents } } } } } }`;
+      `refundCardPayment(input: { orderCode: "${orderCode}", amountCents: ${amountCents}, idempotencyKey: "${amountCents}" }) {
+        ... on RefundCardPaymentSuccess { refund { of { ... on CardPayment { refundableCents refunds { amountCents } } } } } }`;
     const { first, second } = await client.request(
       `mutation { first: ${field(1000)} second: ${field(500)} }`,
     );

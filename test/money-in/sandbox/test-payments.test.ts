@@ -52,7 +52,7 @@ describe('the input of a test payment', () => {
 
 describe('the sandbox', () => {
   const CREATE = `mutation ($input: CreateTestPaymentInput!) { createTestPayment(input: $input) { __typename
-    ... on WalletSuccess { wallet { sandbox balanceCents withdrawableCents pendingReleaseCents } }
+    ... on CreateTestPaymentSuccess { wallet { sandbox balanceCents withdrawableCents pendingReleaseCents } }
     ... on UserError { code } ... on ValidationError { fields { path } } } }`;
   let app: TestApp;
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe('the sandbox', () => {
   test('A test payment is answered with the wallet after it', async () => {
     const client = app.client(await testKey());
     expect(await create(client, { valueCents: 500 })).toEqual({
-      __typename: 'WalletSuccess',
+      __typename: 'CreateTestPaymentSuccess',
       wallet: { sandbox: true, balanceCents: 500, withdrawableCents: 500, pendingReleaseCents: 0 },
     });
     expect(await create(client, { valueCents: 70, pending: true })).toMatchObject({
@@ -131,7 +131,7 @@ describe('the sandbox', () => {
 
 describe('the payer of a payment in sandbox', () => {
   const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) {
-    ... on PaymentSuccess { payment { paymentId } } ... on UpstreamError { lookupReference } } }`;
+    ... on CreatePaymentSuccess { payment { paymentId } } ... on UpstreamError { lookupReference } } }`;
   const SIMULATE = `mutation ($input: SimulatePaymentInput!) { simulatePayment(input: $input) { __typename
     ... on SimulatePaymentSuccess { node { __typename ... on Payment { paymentId status paidLate expiresInSeconds
       returnedCredits { amountCents cause } } } }

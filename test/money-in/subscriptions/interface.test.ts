@@ -21,9 +21,9 @@ const FIELDS = `subscriptionId status amountCents currency interval endsAfterCyc
 const CYCLE = 'number status amountCents dueAt attempts nextAttemptAt failureReason paidAt';
 const ERRORS = '... on UserError { code message } ... on ValidationError { fields { path message } }';
 const CREATE = `mutation ($input: CreateSubscriptionInput!) { createSubscription(input: $input) { __typename
-  ... on PixSubscriptionSuccess { replayed subscription { id ${FIELDS} } } ${ERRORS} } }`;
+  ... on CreateSubscriptionSuccess { replayed subscription { id ${FIELDS} } } ${ERRORS} } }`;
 const CANCEL = `mutation ($subscriptionId: String!) { cancelSubscription(subscriptionId: $subscriptionId) { __typename
-  ... on PixSubscriptionSuccess { replayed subscription { status cancelReason final } } ${ERRORS} } }`;
+  ... on CancelSubscriptionSuccess { replayed subscription { status cancelReason final } } ${ERRORS} } }`;
 const ONE = `query ($subscriptionId: String!) { subscription(subscriptionId: $subscriptionId) { id ${FIELDS}
   cycles(first: 2) { totalCount nodes { ${CYCLE} payment { paymentId subscriptionId status } } pageInfo { hasNextPage endCursor } } } }`;
 const CYCLES = `query ($id: ID!, $first: Int, $after: String, $last: Int, $before: String) { node(id: $id) {
@@ -84,7 +84,7 @@ describe('a subscription over GraphQL', () => {
     const { subscriptionId, id, pix } = made.subscription;
     const now = app.clock.now().getTime();
     expect(made).toEqual({
-      __typename: 'PixSubscriptionSuccess',
+      __typename: 'CreateSubscriptionSuccess',
       replayed: false,
       subscription: {
         ...given,

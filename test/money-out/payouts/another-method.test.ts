@@ -65,7 +65,7 @@ const SECRET_PART = DESTINATION.slice(8, 20);
 
 const REQUEST = `mutation ($input: RequestPayoutInput!) {
   requestPayout(input: $input) {
-    ... on PayoutSuccess { payout { withdrawalId code method destination feeCents status } }
+    ... on RequestPayoutSuccess { payout { withdrawalId code method destination feeCents status } }
     ... on UserError { message }
     ... on ValidationError { fields { path message } }
     ... on RateLimitError { limit }

@@ -6,7 +6,7 @@ import { type Pair, startPair } from '../../support/pair.ts';
 
 const REQUEST = `mutation ($input: RequestPayoutInput!) {
   requestPayout(input: $input) {
-    ... on PayoutSuccess { replayed payout { id withdrawalId code status inDoubt knownBy requestedAt final version destination externalId } }
+    ... on RequestPayoutSuccess { replayed payout { id withdrawalId code status inDoubt knownBy requestedAt final version destination externalId } }
     ... on UserError { code message }
   }
 }`;
@@ -164,7 +164,7 @@ test('a dashboard token sees only the unresolved requests of what it may read', 
   const seenWith = async (...scopes: string[]) => {
     const { createDashboardToken } = await api.request(
       `mutation ($scopes: [DashboardScope!]!) { createDashboardToken(input: { scopes: $scopes }) {
-        ... on DashboardTokenSuccess { token } } }`,
+        ... on CreateDashboardTokenSuccess { token } } }`,
       { scopes },
     );
     const { unresolvedRequests } = await pair.facade.client(createDashboardToken.token).request(UNRESOLVED);

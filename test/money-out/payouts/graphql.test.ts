@@ -9,7 +9,7 @@ const PAYOUT =
 const REQUEST = `mutation ($input: RequestPayoutInput!) {
   requestPayout(input: $input) {
     __typename
-    ... on PayoutSuccess { replayed payout { ${PAYOUT} } }
+    ... on RequestPayoutSuccess { replayed payout { ${PAYOUT} } }
     ... on UserError { code message }
     ... on ValidationError { fields { path message } }
     ... on PermissionError { requiresAnyOf }
@@ -85,7 +85,7 @@ describe('requestPayout', () => {
   test('requestPayout answers with the payout, its PIX key masked', async () => {
     const answer = await request(await merchant());
     expect(answer).toEqual({
-      __typename: 'PayoutSuccess',
+      __typename: 'RequestPayoutSuccess',
       replayed: false,
       payout: {
         id: expect.any(String),

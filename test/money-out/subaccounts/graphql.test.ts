@@ -30,15 +30,15 @@ afterAll(async () => {
 const ERRORS = `__typename ... on UserError { message code } ... on ValidationError { fields { path } }
   ... on PermissionError { requiresAnyOf }`;
 const CREATE = `mutation ($input: CreateSubaccountInput!) { result: createSubaccount(input: $input) {
-  ... on SubaccountSuccess { replayed subaccount { id subaccountId name externalId balanceCents createdAt } entry { refId } } ${ERRORS} } }`;
+  ... on CreateSubaccountSuccess { replayed subaccount { id subaccountId name externalId balanceCents createdAt } } ${ERRORS} } }`;
 const TRANSFER = `mutation ($input: TransferToSubaccountInput!) { result: transferToSubaccount(input: $input) {
-  ... on SubaccountSuccess { replayed subaccount { balanceCents } entry { kind refId amountCents balanceAfterCents } }
+  ... on TransferToSubaccountSuccess { replayed subaccount { balanceCents } entry { kind refId amountCents balanceAfterCents } }
   ... on InsufficientFundsError { requestedCents withdrawableCents balanceCents disputeBlockedCents subaccountsBalanceCents cryptoBalanceLtc }
   ${ERRORS} } }`;
 const PAYOUT = `id payoutId withdrawalId code subaccountId status guidance reversed amountCents feeCents platformFeeCents
   netAmountCents pixKey endToEndId recipientName recipientBankName failureReason createdAt completedAt reversedAt final version`;
 const REQUEST = `mutation ($input: RequestSubaccountPayoutInput!) { result: requestSubaccountPayout(input: $input) {
-  ... on SubaccountPayoutSuccess { replayed subaccountPayout { ${PAYOUT} } }
+  ... on RequestSubaccountPayoutSuccess { replayed subaccountPayout { ${PAYOUT} } }
   ... on InsufficientFundsError { requestedCents withdrawableCents balanceCents disputeBlockedCents subaccountsBalanceCents cryptoBalanceLtc }
   ${ERRORS} } }`;
 const LOOK_UP = `query ($subaccountId: String!, $reference: String!) {
@@ -82,9 +82,8 @@ describe('subaccounts', () => {
     const { subaccount, replayed } = await ask(app.live, CREATE, input);
     expect([replayed, subaccount.balanceCents]).toEqual([false, 0]);
     expect(await ask(app.live, CREATE, input)).toEqual({
-      __typename: 'SubaccountSuccess',
+      __typename: 'CreateSubaccountSuccess',
       subaccount,
-      entry: null,
       replayed: true,
     });
     expect(await ask(app.live, CREATE, { ...input, name: 'Ana' })).toMatchObject({
@@ -234,7 +233,7 @@ describe('payouts of subaccounts', () => {
     expect(node).toEqual({ __typename: 'SubaccountPayout', ...shown[0], subaccount: { subaccountId } });
     const replay = { subaccountId, amountCents: 4_000, pixKey: '52998224725', idempotencyKey: 'saque-1' };
     expect(await ask(app.live, REQUEST, replay)).toEqual({
-      __typename: 'SubaccountPayoutSuccess',
+      __typename: 'RequestSubaccountPayoutSuccess',
       replayed: true,
       subaccountPayout: shown[0],
     });
@@ -401,7 +400,7 @@ describe('rights', () => {
     const client = await restricted('subcontas.gerenciar');
     const subaccountId = await open(10_000, client);
     const input = { subaccountId, amountCents: 4_000, pixKey: KEY };
-    expect(await ask(client, REQUEST, input)).toMatchObject({ __typename: 'SubaccountPayoutSuccess' });
+    expect(await ask(client, REQUEST, input)).toMatchObject({ __typename: 'RequestSubaccountPayoutSuccess' });
     expect((await client.send('{ wallet { balanceCents } }')).body.errors[0].extensions.code).toBe(
       'FORBIDDEN',
     );

@@ -3,6 +3,7 @@ import type { Tenant } from '../../../server/src/kernel/tenant.ts';
 import { addAccount, addKey } from '../../support/accounts.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import type { GraphQLClient } from '../../support/graphql.ts';
+import { newKey } from '../../support/keys.ts';
 
 const UPDATE = `__typename cursor occurredAt subaccount { subaccountId balanceCents }
   entry { id kind refId amountCents balanceAfterCents }`;
@@ -11,11 +12,11 @@ const ONE = `subscription ($subaccountId: String!, $after: String) {
 const ALL = `subscription ($after: String, $filter: StatementFilter) {
   allSubaccountUpdates(after: $after, filter: $filter) { ${UPDATE} } }`;
 const OPEN = `mutation { createSubaccount(input: { name: "Bia" }) {
-  ... on SubaccountSuccess { subaccount { subaccountId } } } }`;
-const TRANSFER = `mutation ($id: String!, $amount: Cents!) {
-  transferToSubaccount(input: { subaccountId: $id, amountCents: $amount }) { __typename } }`;
-const PAY = `mutation ($id: String!, $amount: Cents!) { requestSubaccountPayout(
-  input: { subaccountId: $id, amountCents: $amount, pixKey: "maria@example.com" }) { __typename } }`;
+  ... on CreateSubaccountSuccess { subaccount { subaccountId } } } }`;
+const TRANSFER = `mutation ($id: String!, $amount: Cents!, $key: String!) {
+  transferToSubaccount(input: { subaccountId: $id, amountCents: $amount, idempotencyKey: $key }) { __typename } }`;
+const PAY = `mutation ($id: String!, $amount: Cents!, $key: String!) { requestSubaccountPayout(
+  input: { subaccountId: $id, amountCents: $amount, pixKey: "maria@example.com", idempotencyKey: $key }) { __typename } }`;
 const STATEMENT = `query ($id: String!) { subaccount(subaccountId: $id) { statement { nodes {
   id kind refId amountCents balanceAfterCents } } } }`;
 
@@ -64,10 +65,10 @@ describe('updates of subaccounts', () => {
     // Commands that arrive at once share a transaction.
     await Promise.all(
       [100, 200, 300].flatMap((amount) =>
-        [first, second].map((id) => client.request(TRANSFER, { id, amount: amount * 10 })),
+        [first, second].map((id) => client.request(TRANSFER, { id, amount: amount * 10, key: newKey() })),
       ),
     );
-    await client.request(PAY, { id: first, amount: 2_000 });
+    await client.request(PAY, { id: first, amount: 2_000, key: newKey() });
     const updates = await read(client, { after: before }, 9);
     expect(new Set(updates.map(({ cursor }) => cursor)).size).toBe(9);
     for (const [id, entries] of [
@@ -94,12 +95,12 @@ describe('updates of subaccounts', () => {
   test('One subaccount is followed from its state on, and behind a cursor without it', async () => {
     const { client } = await merchant();
     const [id, other] = [await opened(client), await opened(client)];
-    await client.request(TRANSFER, { id, amount: 500 });
+    await client.request(TRANSFER, { id, amount: 500, key: newKey() });
     const stream = client.ws(ONE, { subaccountId: id });
     const first: Update = (await stream.data()).subaccountUpdates;
     expect(first).toMatchObject({ entry: null, subaccount: { subaccountId: id, balanceCents: 500 } });
-    await client.request(TRANSFER, { id: other, amount: 1 });
-    await client.request(TRANSFER, { id, amount: 700 });
+    await client.request(TRANSFER, { id: other, amount: 1, key: newKey() });
+    await client.request(TRANSFER, { id, amount: 700, key: newKey() });
     const next: Update = (await stream.data()).subaccountUpdates;
     expect(next).toMatchObject({ subaccount: { balanceCents: 1_200 }, entry: { amountCents: 700 } });
     await stream.close();

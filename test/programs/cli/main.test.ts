@@ -255,7 +255,7 @@ describe('on a PostgreSQL', () => {
 
     // Servers are notified of a paused checkout token at once, too.
     const { minted } = await createClient(`${app.url}/graphql`, app.firstKeys!.live).request(
-      'mutation { minted: createCheckoutToken(input: { amount: { fixedCents: 500 }, reusable: true }) { ... on CheckoutTokenSuccess { token } } }',
+      'mutation { minted: createCheckoutToken(input: { amount: { fixedCents: 500 }, reusable: true }) { ... on CreateCheckoutTokenSuccess { token } } }',
     );
     const start = async () => {
       const { started } = await createClient(`${app.url}/graphql`, minted.token).request(
@@ -308,7 +308,7 @@ describe('on a PostgreSQL', () => {
     const app = await createApp({ config, clock: createSystemClock(), log: silent, onFatal });
     onTestFinished(() => app.close());
     const { minted } = await createClient(`${app.url}/graphql`, app.firstKeys!.live).request(
-      'mutation { minted: createCheckoutToken(input: { amount: { fixedCents: 500 }, reusable: true }) { ... on CheckoutTokenSuccess { token } } }',
+      'mutation { minted: createCheckoutToken(input: { amount: { fixedCents: 500 }, reusable: true }) { ... on CreateCheckoutTokenSuccess { token } } }',
     );
     const before = Date.now();
     vi.useFakeTimers({ toFake: ['Date'], now: before - 2 * 3_600_000 });

@@ -188,7 +188,7 @@ describe('the dashboard’s token', () => {
 
     const { requestPayout } = await app.client(token).request(
       `mutation {
-        requestPayout(input: { method: PIX, amountCents: 5000, destination: "ana@psa.example" }) {
+        requestPayout(input: { method: PIX, amountCents: 5000, destination: "ana@psa.example", idempotencyKey: "a" }) {
           __typename
         }
       }`,
@@ -309,7 +309,7 @@ describe('a payout of the dashboard', () => {
 describe('a payment of the dashboard', () => {
   async function create(): Promise<string> {
     const { createCardPayment } = await app.live.request(
-      'mutation { createCardPayment(input: { valueCents: 5000 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      'mutation { createCardPayment(input: { valueCents: 5000 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
     );
     return createCardPayment.cardPayment.orderCode;
   }
@@ -338,7 +338,7 @@ describe('a payment of the dashboard', () => {
 
   test('a part of a PIX payment is refunded, and the refund of no payment or of two names the field', async () => {
     const { createPayment } = await app.live.request(
-      'mutation { createPayment(input: { valueCents: 5000 }) { ... on PaymentSuccess { payment { paymentId } } } }',
+      'mutation { createPayment(input: { valueCents: 5000 }) { ... on CreatePaymentSuccess { payment { paymentId } } } }',
     );
     const { paymentId } = createPayment.payment;
     await post('/simulator/pix/pay', { id: paymentId });
@@ -365,12 +365,12 @@ describe('a payment of the dashboard', () => {
 
   test('a split charge is paid in the simulator, listed with its parts, and refunded in part', async () => {
     const { createSubaccount } = await app.live.request(
-      'mutation { createSubaccount(input: { name: "Ana" }) { ... on SubaccountSuccess { subaccount { subaccountId } } } }',
+      'mutation { createSubaccount(input: { name: "Ana" }) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } } }',
     );
     const { subaccountId } = createSubaccount.subaccount;
     const { createCharge } = await app.live.request(
       `mutation ($splits: [ChargeSplitInput!]) { createCharge(input: { valueCents: 5000, splits: $splits }) {
-        ... on ChargeSuccess { charge { chargeId } } } }`,
+        ... on CreateChargeSuccess { charge { chargeId } } } }`,
       { splits: [{ subaccountId, share: { percent: '50' } }] },
     );
     const { chargeId } = createCharge.charge;

@@ -154,7 +154,7 @@ describe('a family that is one more entry of SLICES', () => {
 
   test('A dashboard token reads and follows vouchers by their scope', async () => {
     const { createDashboardToken } = await pair.service.live.request(
-      'mutation { createDashboardToken(input: { scopes: [VOUCHERS] }) { ... on DashboardTokenSuccess { token } } }',
+      'mutation { createDashboardToken(input: { scopes: [VOUCHERS] }) { ... on CreateDashboardTokenSuccess { token } } }',
     );
     const dashboard = pair.service.client(createDashboardToken.token);
     expect((await dashboard.request(LIST)).vouchers.totalCount).toBeGreaterThan(0);

@@ -113,7 +113,7 @@ test('One trace spans a facade’s query, the service and its SQL, and contains 
   const { createCheckoutToken } = await pair.facade.live.request(`mutation {
     createCheckoutToken(input: {
       amount: { fixedCents: 4990 }, description: "segredo", customer: { email: "ana.secret@example.com", name: "Ana Secreta" }
-    }) { ... on CheckoutTokenSuccess { token } ... on UserError { message } }
+    }) { ... on CreateCheckoutTokenSuccess { token } ... on UserError { message } }
   }`);
   await pair.service.controls.credit({ accountId: pair.accountIds.service, environment: 'live' }, 100_000);
   await pair.facade.client(pair.keys.live, TRACEPARENT).request(REQUEST_PAYOUT, {

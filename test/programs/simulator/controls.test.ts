@@ -11,6 +11,7 @@ import { createManualClock } from '../../support/clock.ts';
 import { openFreshDatabase } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 import type { GraphQLClient } from '../../support/graphql.ts';
+import { newKey } from '../../support/keys.ts';
 import { type Received, startReceiver } from '../../support/receiver.ts';
 
 let app: TestApp;
@@ -59,13 +60,13 @@ async function state(query = '') {
 
 async function payOut(destination = 'demora@psa.example', client: GraphQLClient = app.live): Promise<string> {
   const { requestPayout } = await client.request(
-    `mutation ($destination: String!) {
-      requestPayout(input: { method: PIX, amountCents: 5000, destination: $destination }) {
-        ... on PayoutSuccess { payout { withdrawalId } }
+    `mutation ($destination: String!, $key: String!) {
+      requestPayout(input: { method: PIX, amountCents: 5000, destination: $destination, idempotencyKey: $key }) {
+        ... on RequestPayoutSuccess { payout { withdrawalId } }
         ... on UserError { message }
       }
     }`,
-    { destination },
+    { destination, key: newKey() },
   );
   await app.work.settled();
   return requestPayout.payout.withdrawalId;
@@ -88,7 +89,7 @@ async function walletOf(client: GraphQLClient = app.live) {
 
 async function sellPaid(number = '4242424242424242'): Promise<string> {
   const { createCardPayment } = await app.live.request(
-    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
   );
   const { orderCode } = createCardPayment.cardPayment;
   const card = {
@@ -286,19 +287,19 @@ describe('transfers', () => {
 
   test('Transfers of subaccounts are completed and denied as well', async () => {
     const { createSubaccount } = await app.live.request(
-      'mutation { createSubaccount(input: { name: "Ateliê" }) { ... on SubaccountSuccess { subaccount { subaccountId } } } }',
+      'mutation { createSubaccount(input: { name: "Ateliê" }) { ... on CreateSubaccountSuccess { subaccount { subaccountId } } } }',
     );
     const { subaccountId } = createSubaccount.subaccount;
     await app.live.request(
-      'mutation ($id: String!) { transferToSubaccount(input: { subaccountId: $id, amountCents: 20000 }) { __typename } }',
+      'mutation ($id: String!) { transferToSubaccount(input: { subaccountId: $id, amountCents: 20000, idempotencyKey: $id }) { __typename } }',
       { id: subaccountId },
     );
     const request = async () => {
       await app.live.request(
-        `mutation ($id: String!) {
-          requestSubaccountPayout(input: { subaccountId: $id, amountCents: 5000, pixKey: "demora@psa.example" }) { __typename }
+        `mutation ($id: String!, $key: String!) {
+          requestSubaccountPayout(input: { subaccountId: $id, amountCents: 5000, pixKey: "demora@psa.example", idempotencyKey: $key }) { __typename }
         }`,
-        { id: subaccountId },
+        { id: subaccountId, key: newKey() },
       );
       await app.work.settled();
       return (await state()).body.transfers[0].id;
@@ -427,7 +428,7 @@ describe('PIX payments', () => {
   async function charge(input: object = {}, client: GraphQLClient = app.live) {
     const { createPayment } = await client.request(
       `mutation ($input: CreatePaymentInput!) {
-        createPayment(input: $input) { ... on PaymentSuccess { payment { paymentId pix { copyPaste } } } }
+        createPayment(input: $input) { ... on CreatePaymentSuccess { payment { paymentId pix { copyPaste } } } }
       }`,
       { input: { valueCents: 4990, ...input } },
     );
@@ -478,7 +479,7 @@ describe('PIX payments', () => {
 
   async function requestRefund(id: string) {
     const { refundPayment } = await app.live.request(
-      'mutation ($id: String!) { refundPayment(input: { paymentId: $id, amountCents: 990 }) { ... on RefundSuccess { refund { refundId } } } }',
+      'mutation ($id: String!) { refundPayment(input: { paymentId: $id, amountCents: 990, idempotencyKey: $id }) { ... on RefundPaymentSuccess { refund { refundId } } } }',
       { id },
     );
     await app.work.settled();
@@ -567,7 +568,7 @@ describe('PIX payments', () => {
 describe('the bank of a subscription’s payer', () => {
   const create = async () => {
     const { createSubscription } = await app.live.request(
-      'mutation { createSubscription(input: { valueCents: 4990, interval: MONTHLY }) { ... on PixSubscriptionSuccess { subscription { subscriptionId } } } }',
+      'mutation { createSubscription(input: { valueCents: 4990, interval: MONTHLY }) { ... on CreateSubscriptionSuccess { subscription { subscriptionId } } } }',
     );
     return createSubscription.subscription.subscriptionId as string;
   };
@@ -640,7 +641,7 @@ describe('disputes of payments', () => {
   test('The largest payment is disputed as a whole', async () => {
     const valueCents = 10_000_000_000;
     const { createCardPayment } = await app.live.request(
-      'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
       { input: { valueCents } },
     );
     const { orderCode: id } = createCardPayment.cardPayment;
@@ -652,7 +653,7 @@ describe('disputes of payments', () => {
 
   test('A paid payment is disputed by its id, for what can be refunded, and then nothing of it is left', async () => {
     const { createCardPayment } = await app.live.request(
-      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } } }',
     );
     const { orderCode: id } = createCardPayment.cardPayment;
     expect((await pull('disputes', { id, amountCents: 4_990 })).status).toBe(409);
@@ -717,7 +718,7 @@ describe('disputes of payments', () => {
   test('A payment by LTC is not disputed: the answer is a conflict, and nothing is blocked', async () => {
     const { createPayment } = await app.live.request(
       `mutation { createPayment(input: { valueCents: 4990, method: LTC }) {
-        ... on PaymentSuccess { payment { paymentId ltc { address } } } } }`,
+        ... on CreatePaymentSuccess { payment { paymentId ltc { address } } } } }`,
     );
     const { paymentId: id, ltc } = createPayment.payment;
     expect((await pull(`ltc/${ltc.address}`, { confirmations: 2 })).status).toBe(201);
@@ -805,7 +806,8 @@ describe('the clock', () => {
       { url: receiver.url },
     );
     await app.live.request(
-      'mutation { requestPayout(input: { method: PIX, amountCents: 5000, destination: "demora@psa.example" }) { __typename } }',
+      'mutation ($key: String!) { requestPayout(input: { method: PIX, amountCents: 5000, destination: "demora@psa.example", idempotencyKey: $key }) { __typename } }',
+      { key: newKey() },
     );
     const response = await held.promise;
     await fetch(`${app.url}/simulator/clock`, {

@@ -68,9 +68,9 @@ export type Outcome = 'open' | 'paid' | 'given up';
 const PAYOUT = `__typename id withdrawalId code amountCents method destination status final inDoubt version`;
 const SUBACCOUNT_PAYOUT = `__typename id payoutId withdrawalId code amountCents pixKey status reversed guidance final inDoubt version`;
 const REQUEST_PAYOUT = `mutation ($input: RequestPayoutInput!) { answer: requestPayout(input: $input) {
-  ... on PayoutSuccess { __typename payout { ${PAYOUT} } } ${ERRORS} } }`;
+  ... on RequestPayoutSuccess { __typename payout { ${PAYOUT} } } ${ERRORS} } }`;
 const REQUEST_SUBACCOUNT_PAYOUT = `mutation ($input: RequestSubaccountPayoutInput!) { answer: requestSubaccountPayout(input: $input) {
-  ... on SubaccountPayoutSuccess { __typename payout: subaccountPayout { ${SUBACCOUNT_PAYOUT} } } ${ERRORS} } }`;
+  ... on RequestSubaccountPayoutSuccess { __typename payout: subaccountPayout { ${SUBACCOUNT_PAYOUT} } } ${ERRORS} } }`;
 const BY_ID = `query ($id: ID!) { answer: node(id: $id) { ... on Payout { ${PAYOUT} } } }`;
 const SUBACCOUNTS_BY_ID = `query ($id: ID!) { answer: node(id: $id) { ... on SubaccountPayout { ${SUBACCOUNT_PAYOUT} } } }`;
 const BY_CODE = `query ($code: String) { answer: payout(code: $code) { ${PAYOUT} } }`;
@@ -191,8 +191,8 @@ export function createClientOf({
     }
     count(`request: ${said.__typename}`);
     switch (said.__typename) {
-      case 'PayoutSuccess':
-      case 'SubaccountPayoutSuccess':
+      case 'RequestPayoutSuccess':
+      case 'RequestSubaccountPayoutSuccess':
         return see(attempt, said.payout, 'request');
       case 'RateLimitError':
         // This request was not sent, which says nothing about an earlier one with the same key.

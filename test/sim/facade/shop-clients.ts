@@ -62,12 +62,12 @@ export interface ShopWitness {
 }
 
 const TRANSFER = `mutation ($input: TransferToSubaccountInput!) { answer: transferToSubaccount(input: $input) {
-  ... on SubaccountSuccess { __typename } ${ERRORS} } }`;
+  ... on TransferToSubaccountSuccess { __typename } ${ERRORS} } }`;
 const REFUND = `mutation ($input: RefundPaymentInput!) { answer: refundPayment(input: $input) {
-  ... on RefundSuccess { __typename } ${ERRORS} } }`;
+  ... on RefundPaymentSuccess { __typename } ${ERRORS} } }`;
 const REFUND_BY_KEY = `query ($refundId: String!) { answer: refund(refundId: $refundId) { refundId } }`;
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) { answer: createCheckoutToken(input: $input) {
-  ... on CheckoutTokenSuccess { __typename token } ... on UserError { __typename code message } } }`;
+  ... on CreateCheckoutTokenSuccess { __typename token } ... on UserError { __typename code message } } }`;
 const PAUSE = `mutation ($token: String!) { answer: pauseToken(token: $token) {
   ... on PauseTokenSuccess { __typename } ... on UserError { __typename code message } } }`;
 const START = {
@@ -139,8 +139,8 @@ export function createShopClients({
       case undefined:
       case 'UnavailableError':
         return;
-      case 'SubaccountSuccess':
-      case 'RefundSuccess':
+      case 'TransferToSubaccountSuccess':
+      case 'RefundPaymentSuccess':
         Object.assign(errand, { state: 'done', isUncertain: false });
         return witness.onDone(errand);
       case 'RateLimitError':

@@ -7,7 +7,7 @@ import { createPostgresDatabase } from '../../support/database.ts';
 import { silent } from '../../support/templates.ts';
 
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
-  done: createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } }
+  done: createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } }
 }`;
 const UPDATES = `subscription ($after: String) {
   allCardPaymentUpdates(after: $after) { cursor previousStatus cardPayment { orderCode status final } }

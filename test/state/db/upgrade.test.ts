@@ -134,7 +134,7 @@ async function rowsOf(database: Database): Promise<Record<string, number>> {
 }
 
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
-  done: createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } ... on UserError { message } }
+  done: createCardPayment(input: $input) { ... on CreateCardPaymentSuccess { cardPayment { orderCode } } ... on UserError { message } }
 }`;
 
 /** Creates a payment by card, and pays it. */
@@ -151,7 +151,7 @@ async function pay(app: TestApp, key: string): Promise<string> {
 }
 
 const CREATE_PIX = `mutation ($input: CreatePaymentInput!) {
-  done: createPayment(input: $input) { ... on PaymentSuccess { payment { paymentId } } ... on UserError { message } }
+  done: createPayment(input: $input) { ... on CreatePaymentSuccess { payment { paymentId } } ... on UserError { message } }
 }`;
 
 /** Creates a payment by PIX, and pays it. */

@@ -14,11 +14,11 @@ const CONFIGURE = `mutation ($url: Url!) {
   configureWebhook(input: { url: $url }) { ... on ConfigureWebhookSuccess { url } }
 }`;
 const CREATE = `mutation {
-  createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode expiresAt } } }
+  createCardPayment(input: { valueCents: 4990 }) { ... on CreateCardPaymentSuccess { cardPayment { orderCode expiresAt } } }
 }`;
 const PAY_OUT = `mutation {
-  requestPayout(input: { method: PIX, amountCents: 5000, destination: "ana@example.com" }) {
-    ... on PayoutSuccess { payout { withdrawalId requestedAt } }
+  requestPayout(input: { method: PIX, amountCents: 5000, destination: "ana@example.com", idempotencyKey: "a" }) {
+    ... on RequestPayoutSuccess { payout { withdrawalId requestedAt } }
     ... on UserError { message }
   }
 }`;

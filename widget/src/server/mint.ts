@@ -32,8 +32,8 @@ export interface MintedToken {
   expiresInSeconds: number | null;
 }
 
-export const MINT_CHECKOUT = `mutation($input:CreateCheckoutTokenInput!){createCheckoutToken(input:$input){... on CheckoutTokenSuccess{token expiresAt expiresInSeconds}${REFUSAL}}}`;
-export const MINT_DASHBOARD = `mutation($input:CreateDashboardTokenInput!){createDashboardToken(input:$input){... on DashboardTokenSuccess{token expiresAt expiresInSeconds}${REFUSAL}}}`;
+export const MINT_CHECKOUT = `mutation($input:CreateCheckoutTokenInput!){createCheckoutToken(input:$input){... on CreateCheckoutTokenSuccess{token expiresAt expiresInSeconds}${REFUSAL}}}`;
+export const MINT_DASHBOARD = `mutation($input:CreateDashboardTokenInput!){createDashboardToken(input:$input){... on CreateDashboardTokenSuccess{token expiresAt expiresInSeconds}${REFUSAL}}}`;
 
 /**
  * Mints the token of `<psa-checkout>`.

@@ -8,29 +8,65 @@ export type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer
 export type Fields<Shape> = PothosSchemaTypes.ObjectTypeOptions<Types, Shape>['fields'] & {};
 
 /**
- * The success object of a mutation. With the errors that the mutation names, and PermissionError, it is the union
- * `<Mutation>Result`, which the builder's options make.
+ * The success object of a mutation, which is named after it. With the errors that the mutation names, and PermissionError, it
+ * is the union `<Mutation>Result`, which the builder's options make.
  */
 export function successType<Shape extends object>(
   name: `${string}Success`,
   fields: Fields<Shape>,
-  description?: string,
+  {
+    description,
+    formerly,
+  }: {
+    description?: string;
+    /** The name of the object in version 0.1.0, where it had another. */
+    formerly?: `${string}Success`;
+  } = {},
 ) {
-  return builder.objectRef<Shape>(name).implement({ fields, ...(description ? { description } : {}) });
+  return builder.objectRef<Shape>(name).implement({
+    fields,
+    ...(description !== undefined && { description }),
+    // The interface has the fields of the object.
+    ...(formerly !== undefined && { interfaces: [formerType(formerly, fields)] as never }),
+  });
 }
 
-/** The success object of a mutation with an idempotency key: its fields and `replayed`. */
+const formerTypes = new Map<string, ReturnType<typeof builder.interfaceRef<object>>>();
+
+/**
+ * The interface with the former name of success objects: a document that selects `... on` it stays valid and matches them.
+ * Two objects that shared a name have the fields of the first in common.
+ */
+function formerType<Shape extends object>(name: `${string}Success`, fields: Fields<Shape>) {
+  const known = formerTypes.get(name);
+  if (known) return known;
+  const former = builder.interfaceRef<object>(name);
+  former.implement({
+    description:
+      'The name that the objects which implement it had in version 0.1.0: a document that selects on it stays valid. In a new document, name the object itself.',
+    fields: fields as never,
+  });
+  formerTypes.set(name, former);
+  return former;
+}
+
+/** The success object of a mutation that can be repeated without a second effect: its fields and `replayed`. */
 export function replayableSuccessType<Shape extends object>(
   name: `${string}Success`,
   fields: Fields<Shape & Replayable>,
+  options?: Parameters<typeof successType>[2],
 ) {
-  return successType<Shape & Replayable>(name, (t) => ({
-    ...fields(t),
-    replayed: t.boolean({
-      description: 'Whether an earlier request with the same key had already done it.',
-      resolve: ({ replayed }) => replayed,
+  return successType<Shape & Replayable>(
+    name,
+    (t) => ({
+      ...fields(t),
+      replayed: t.boolean({
+        description: 'Whether an earlier request had already done it, so that this one has changed nothing.',
+        resolve: ({ replayed }) => replayed,
+      }),
     }),
-  }));
+    options,
+  );
 }
 
 interface Replayable {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Caller, Right } from '../../kernel/caller.ts';
-import type { ErrorCode } from '../../kernel/errors.ts';
+import { type ErrorCode, ValidationError } from '../../kernel/errors.ts';
+import { idempotencyKeyText } from '../../kernel/text.ts';
 import { hasMember } from './known-members.ts';
 
 // ── Declaring an operation ──────────────────────────────────────────────────────────────────────
@@ -130,6 +131,49 @@ export const pageQuery = z.object({
   limit: wholeNumber({ min: 1, max: 100, initial: 50 }),
   offset: wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER, initial: 0 }),
 });
+
+/** The parameter of a list that looks up what a request has made, after a timeout. */
+export const byKey = {
+  idempotencyKey: idempotencyKeyText.optional().meta({
+    description:
+      'The idempotency key of a request: the page has what it has made, or nothing. It stands alone, beside limit and offset. An extension of the document',
+  }),
+};
+
+/**
+ * Reads a page: of the list, or where the query has an idempotency key, of what its request has made.
+ * @throws ValidationError if the query has a filter beside the key
+ */
+export async function pageOrKeyed<
+  Item,
+  Query extends { idempotencyKey?: string | undefined; offset: number },
+>(
+  query: Query,
+  {
+    list,
+    made,
+  }: {
+    list: (query: Omit<Query, 'idempotencyKey'>) => Promise<{ items: Item[]; total: number }>;
+    made: (idempotencyKey: string) => Promise<Item | null>;
+  },
+): Promise<{ items: Item[]; total: number }> {
+  const { idempotencyKey, ...rest } = query;
+  if (idempotencyKey === undefined) return list(rest);
+  const filters = Object.entries(rest).filter(([name, value]) => value !== undefined && !isOfPage(name));
+  if (filters.length > 0)
+    throw new ValidationError([{ path: filters[0]![0], message: 'is not for a lookup by idempotencyKey' }]);
+  return pageOfOne(await made(idempotencyKey), query);
+}
+
+/** The page of a list that has at most one item. */
+export function pageOfOne<Item>(
+  item: Item | null,
+  { offset }: { offset: number },
+): { items: Item[]; total: number } {
+  return { items: item !== null && offset === 0 ? [item] : [], total: item === null ? 0 : 1 };
+}
+
+const isOfPage = (name: string) => name in pageQuery.shape;
 
 /** The body of a page: the items under the name of the list, with `total`, `limit` and `offset` beside them. */
 export function pageOf<const Name extends string, Item extends z.ZodType>(name: Name, item: Item) {

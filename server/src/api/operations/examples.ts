@@ -21,7 +21,7 @@ const CREATE = `# Open checkoutUrl in a new tab and pay
 
 mutation CreateCardPayment($input: CreateCardPaymentInput!) {
   createCardPayment(input: $input) {
-    ... on CardPaymentSuccess {
+    ... on CreateCardPaymentSuccess {
       replayed
       cardPayment { orderCode status amountCents checkoutUrl expiresAt }
     }
@@ -59,7 +59,7 @@ const TOKEN = `# What a page may show to everyone: put
 
 mutation CreateCheckoutToken {
   createCheckoutToken(input: { amount: { fixedCents: 4990 }, description: "Caneca", reusable: true }) {
-    ... on CheckoutTokenSuccess { token expiresAt }
+    ... on CreateCheckoutTokenSuccess { token expiresAt }
     ... on ValidationError { message fields { path message } }
     ... on UserError { code message }
   }
@@ -72,7 +72,7 @@ const PAYOUT = `# The balance must cover it: credit some
 
 mutation RequestPayout($input: RequestPayoutInput!) {
   requestPayout(input: $input) {
-    ... on PayoutSuccess {
+    ... on RequestPayoutSuccess {
       replayed
       payout { withdrawalId code status amountCents feeCents destination }
     }

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { pageOf, pageQuery, type RestOperation, restOperation } from '../../api/http/rest.ts';
+import {
+  byKey,
+  pageOf,
+  pageOrKeyed,
+  pageQuery,
+  type RestOperation,
+  restOperation,
+} from '../../api/http/rest.ts';
+import { UpstreamError } from '../../kernel/errors.ts';
+import type { RequestKeys } from '../../kernel/request-keys.ts';
 import { productIdText } from '../../money-in/checkout/model.ts';
 import { createDeliveryInput, type DeliveryService, deliveryIdText, type StoredDelivery } from './model.ts';
 import { deliveryWire } from './wire.ts';
@@ -9,8 +18,10 @@ const TAG = 'Deliveries';
 /** Deliveries in the REST interface (the document's 2.5 and 4.5). */
 export function createDeliveryRoutes({
   deliveries,
+  requestKeys,
 }: {
   deliveries: DeliveryService<StoredDelivery>;
+  requestKeys: RequestKeys;
 }): RestOperation[] {
   return [
     restOperation({
@@ -44,11 +55,20 @@ export function createDeliveryRoutes({
       summary: 'List deliveries, newest first',
       tag: TAG,
       section: '4.5',
-      query: pageQuery.extend({ productId: productIdText.optional() }),
+      query: pageQuery.extend({ productId: productIdText.optional(), ...byKey }),
       answers: { 200: { description: 'A page', schema: pageOf('deliveries', deliveryWire) } },
-      async handle({ caller, query: { limit, offset, productId } }) {
-        const { items, total } = await deliveries.listPage(caller.tenant, { limit, offset, productId });
-        return { status: 200, body: { deliveries: items, total, limit, offset } };
+      async handle({ caller, query }) {
+        const { tenant } = caller;
+        const { items, total } = await pageOrKeyed(query, {
+          list: (page) => deliveries.listPage(tenant, page),
+          async made(key) {
+            const id = await requestKeys.resourceOf(tenant, 'createDelivery', key);
+            const [found = null] = id === null ? [] : await deliveries.findMany(tenant, [id]);
+            if (found instanceof UpstreamError) throw found;
+            return found;
+          },
+        });
+        return { status: 200, body: { deliveries: items, total, ...query } };
       },
     }),
     restOperation({

@@ -1,5 +1,6 @@
 import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { byKey, findByKey, keyArgument, keyMember, onlyName } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
 import {
@@ -220,6 +221,21 @@ function copyOf(delivered: readonly DeliveredContent[] | null): DeliveredContent
 // ── Queries ─────────────────────────────────────────────────────────────────────────────────────
 
 builder.queryFields((t) => ({
+  delivery: t.field({
+    type: DeliveryRef,
+    nullable: true,
+    description: `The delivery with this deliveryId. ${byKey('delivery')}`,
+    args: {
+      deliveryId: t.arg.string({ validate: { schema: deliveryIdText as never } }),
+      idempotencyKey: keyArgument(t.arg, 'delivery'),
+    },
+    resolve: (_, args, context) => {
+      assertMay(callerOf(context), 'products.read');
+      const [name, value] = onlyName(args, ['deliveryId', 'idempotencyKey']);
+      const load = (deliveryId: string) => context.loaders.delivery.load(deliveryId);
+      return name === 'deliveryId' ? load(value) : findByKey(context, 'createDelivery', value, load);
+    },
+  }),
   deliveries: t.field({
     type: DeliveryConnection,
     description: `A list of deliveries of content, newest first. ${BOTH_WAYS}`,
@@ -271,10 +287,7 @@ const CreateDeliveryInputRef = builder.inputType('CreateDeliveryInput', {
       required: true,
       description: 'A text, a link, or codes: one for each payer.',
     }),
-    idempotencyKey: t.string({
-      description:
-        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same delivery.',
-    }),
+    idempotencyKey: keyMember(t, 'give the same delivery'),
     productId: t.string({
       required: true,
       description: 'The identifier of the product with which the content is sold; 24 hex digits.',
@@ -282,7 +295,7 @@ const CreateDeliveryInputRef = builder.inputType('CreateDeliveryInput', {
   }),
 });
 
-const DeliverySuccess = replayableSuccessType<{ delivery: Delivery }>('DeliverySuccess', (t) => ({
+const CreateDeliverySuccess = replayableSuccessType<{ delivery: Delivery }>('CreateDeliverySuccess', (t) => ({
   delivery: t.expose('delivery', { type: DeliveryRef }),
 }));
 
@@ -297,12 +310,11 @@ const DeleteDeliverySuccess = successType<{ deliveryId: string }>('DeleteDeliver
 
 builder.mutationFields((t) => ({
   createDelivery: t.field({
-    type: DeliverySuccess,
+    type: CreateDeliverySuccess,
     description:
       'Adds content that the payer of a product receives the moment that the product is paid. At most 10 deliveries for each product, and 10,000 codes in stock.',
     args: { input: t.arg({ type: CreateDeliveryInputRef, required: true }) },
     errors: {
-      union: { name: 'CreateDeliveryResult' },
       types: [
         ValidationError,
         NotFoundError,

@@ -114,9 +114,11 @@ const CreateProductInput = builder.inputType('CreateProductInput', {
   }),
 });
 
-const ProductSuccess = successType<{ product: Product }>('ProductSuccess', (t) => ({
-  product: t.expose('product', { type: ProductRef }),
-}));
+const CreateProductSuccess = successType<{ product: Product }>(
+  'CreateProductSuccess',
+  (t) => ({ product: t.expose('product', { type: ProductRef }) }),
+  { formerly: 'ProductSuccess' },
+);
 
 const DeleteProductSuccess = successType<{ productId: string }>('DeleteProductSuccess', (t) => ({
   deleted: t.boolean({ resolve: () => true }),
@@ -129,7 +131,7 @@ const DeleteProductSuccess = successType<{ productId: string }>('DeleteProductSu
 
 builder.mutationFields((t) => ({
   createProduct: t.field({
-    type: ProductSuccess,
+    type: CreateProductSuccess,
     description: 'Creates a product. At most 500 products for each account and environment.',
     args: { input: t.arg({ type: CreateProductInput, required: true }) },
     errors: { types: [ValidationError, RateLimitError, UnavailableError, UpstreamError] },

@@ -1,6 +1,14 @@
 import { z } from 'zod';
-import { pageOf, pageQuery, type RestOperation, restOperation } from '../../api/http/rest.ts';
+import {
+  byKey,
+  pageOf,
+  pageOrKeyed,
+  pageQuery,
+  type RestOperation,
+  restOperation,
+} from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
+import type { RequestKeys } from '../../kernel/request-keys.ts';
 import { type CardPaymentService, createCardPaymentInput, type StoredCardPayment } from './model.ts';
 import { cardPaymentToWire, cardPaymentWire, createdCardPaymentWire } from './wire.ts';
 
@@ -9,9 +17,11 @@ const TAG = 'Card payments';
 /** Card payments in the REST interface (the document's 4.2 and 4.5). */
 export function createCardPaymentRoutes({
   cardPayments,
+  requestKeys,
   publicUrl,
 }: {
   cardPayments: CardPaymentService<StoredCardPayment>;
+  requestKeys: RequestKeys;
   publicUrl: string;
 }): RestOperation[] {
   return [
@@ -82,10 +92,17 @@ export function createCardPaymentRoutes({
       summary: 'List card payments, newest first',
       tag: TAG,
       section: '4.5',
-      query: pageQuery,
+      query: pageQuery.extend(byKey),
       answers: { 200: { description: 'A page', schema: pageOf('cardPayments', cardPaymentWire) } },
       async handle({ caller, query }) {
-        const { items, total } = await cardPayments.listPage(caller.tenant, query);
+        const { tenant } = caller;
+        const { items, total } = await pageOrKeyed(query, {
+          list: (page) => cardPayments.listPage(tenant, page),
+          made: async (key) => {
+            const id = await requestKeys.resourceOf(tenant, 'createCardPayment', key);
+            return id === null ? null : cardPayments.find(tenant, id);
+          },
+        });
         return {
           status: 200,
           body: {

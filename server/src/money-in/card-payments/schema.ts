@@ -2,6 +2,7 @@ import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
 import { Currency } from '../../api/graphql/currency.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
+import { byKey, findByKey, keyArgument, keyMember, onlyName } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
 import {
@@ -238,10 +239,16 @@ builder.queryFields((t) => ({
   cardPayment: t.field({
     type: CardPaymentRef,
     nullable: true,
-    args: { orderCode: t.arg.string({ required: true }) },
-    description: 'The card payment with this orderCode.',
-    resolve: (_, { orderCode }, context) =>
-      mayReadCardPayment(callerOf(context), orderCode) ? context.loaders.cardPayment.load(orderCode) : null,
+    args: { orderCode: t.arg.string(), idempotencyKey: keyArgument(t.arg, 'card payment') },
+    description: `The card payment with this orderCode. ${byKey('card payment')}`,
+    resolve: (_, args, context) => {
+      const caller = callerOf(context);
+      const [name, value] = onlyName(args, ['orderCode', 'idempotencyKey']);
+      const load = (orderCode: string) => context.loaders.cardPayment.load(orderCode);
+      if (name === 'orderCode') return mayReadCardPayment(caller, value) ? load(value) : null;
+      assertMay(caller, 'card_payments.read');
+      return findByKey(context, 'createCardPayment', value, load);
+    },
   }),
   cardPayments: t.field({
     type: CardPaymentConnection,
@@ -278,16 +285,15 @@ const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
     ...paymentInputs(t, {
       successUrl: 'The URL to which the payer is sent after an approved payment. Reaching it proves nothing.',
     }),
-    idempotencyKey: t.string({
-      description:
-        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same payment.',
-    }),
+    idempotencyKey: keyMember(t, 'give the same payment'),
   }),
 });
 
-const CardPaymentSuccess = replayableSuccessType<{ payment: CardPayment }>('CardPaymentSuccess', (t) => ({
-  cardPayment: t.expose('payment', { type: CardPaymentRef }),
-}));
+const CreateCardPaymentSuccess = replayableSuccessType<{ payment: CardPayment }>(
+  'CreateCardPaymentSuccess',
+  (t) => ({ cardPayment: t.expose('payment', { type: CardPaymentRef }) }),
+  { formerly: 'CardPaymentSuccess' },
+);
 
 const CancelCardPaymentSuccess = successType<{ payment: CardPayment }>('CancelCardPaymentSuccess', (t) => ({
   cardPayment: t.expose('payment', { type: CardPaymentRef }),
@@ -301,12 +307,12 @@ const StartCheckoutSuccess = successType<{ payment: CardPayment; paymentToken: s
       description: 'A token that reads and follows this payment alone.',
     }),
   }),
-  'The payment, and the token that follows it, which is not the one that started it.',
+  { description: 'The payment, and the token that follows it, which is not the one that started it.' },
 );
 
 builder.mutationFields((t) => ({
   createCardPayment: t.field({
-    type: CardPaymentSuccess,
+    type: CreateCardPaymentSuccess,
     description:
       'Creates a card payment, from your server: send the payer to its checkoutUrl. Live keys only.',
     args: { input: t.arg({ type: CreateCardPaymentInput, required: true }) },

@@ -1,6 +1,14 @@
 import { z } from 'zod';
-import { pageOf, pageQuery, type RestOperation, restOperation } from '../../api/http/rest.ts';
+import {
+  byKey,
+  pageOf,
+  pageOrKeyed,
+  pageQuery,
+  type RestOperation,
+  restOperation,
+} from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
+import type { RequestKeys } from '../../kernel/request-keys.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { RefundsOfPayments } from '../receiving/model.ts';
 import { type ChargeService, chargeIdText, createChargeInput, type StoredCharge } from './model.ts';
@@ -12,10 +20,12 @@ const TAG = 'Charges';
 export function createChargeRoutes({
   charges,
   refunds,
+  requestKeys,
   publicUrl,
 }: {
   charges: ChargeService<StoredCharge>;
   refunds: RefundsOfPayments;
+  requestKeys: RequestKeys;
   publicUrl: string;
 }): RestOperation[] {
   async function toWire(tenant: Tenant, shown: readonly StoredCharge[]) {
@@ -101,10 +111,17 @@ export function createChargeRoutes({
       description: 'An extension of the document.',
       tag: TAG,
       section: '4.5',
-      query: pageQuery,
+      query: pageQuery.extend(byKey),
       answers: { 200: { description: 'A page', schema: pageOf('charges', chargeWire) } },
       async handle({ caller, query }) {
-        const { items, total } = await charges.listPage(caller.tenant, query);
+        const { tenant } = caller;
+        const { items, total } = await pageOrKeyed(query, {
+          list: (page) => charges.listPage(tenant, page),
+          made: async (key) => {
+            const id = await requestKeys.resourceOf(tenant, 'createCharge', key);
+            return id === null ? null : charges.find(tenant, id);
+          },
+        });
         return { status: 200, body: { charges: await toWire(caller.tenant, items), total, ...query } };
       },
     }),

@@ -1,6 +1,9 @@
 import { builder } from '../../api/graphql/builder.ts';
+import type { Context } from '../../api/graphql/context.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { byKey, findByKey, keyArgument, keyMember, onlyName } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
+import { addReference } from '../../api/graphql/lookup-reference.ts';
 import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
 import { connectionArguments, totalOf } from '../../api/graphql/paging.ts';
 import { assertMay, assertUnrestrictedKey, type Caller, callerOf, may } from '../../kernel/caller.ts';
@@ -168,19 +171,28 @@ export function chargeFilterOf(
   return { ...knownFilter(filter), split: filter?.split ?? undefined };
 }
 
+function findCharge(chargeId: string, context: Context) {
+  const caller = callerOf(context);
+  mayReadCharge(caller);
+  const { charges } = context.services;
+  charges.assertId(chargeId);
+  return charges.find(caller.tenant, chargeId);
+}
+
+addReference('psc_', findCharge);
+addReference('psplit_', findCharge);
+
 builder.queryFields((t) => ({
   charge: t.field({
     type: ChargeRef,
     nullable: true,
-    description:
-      'The charge with this chargeId, psc_ or psplit_. If the upstream service does not offer charges, the field fails with a top-level error, extensions.code NOT_OFFERED.',
-    args: { chargeId: t.arg.string({ required: true }) },
-    resolve: (_, { chargeId }, context) => {
-      const caller = callerOf(context);
-      mayReadCharge(caller);
-      const { charges } = context.services;
-      charges.assertId(chargeId);
-      return charges.find(caller.tenant, chargeId);
+    description: `The charge with this chargeId, psc_ or psplit_. If the upstream service does not offer charges, the field fails with a top-level error, extensions.code NOT_OFFERED. ${byKey('charge')}`,
+    args: { chargeId: t.arg.string(), idempotencyKey: keyArgument(t.arg, 'charge') },
+    resolve: (_, args, context) => {
+      mayReadCharge(callerOf(context));
+      const [name, value] = onlyName(args, ['chargeId', 'idempotencyKey']);
+      const find = (chargeId: string) => findCharge(chargeId, context);
+      return name === 'idempotencyKey' ? findByKey(context, 'createCharge', value, find) : find(value);
     },
   }),
   charges: t.field({
@@ -255,14 +267,11 @@ const CreateChargeInputRef = builder.inputType('CreateChargeInput', {
     externalId: t.string({
       description: `Your own number for the charge, ${EXTERNAL_ID_FORM}. Several charges may have the same number: a charge belongs to no order.`,
     }),
-    idempotencyKey: t.string({
-      description:
-        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same charge.',
-    }),
+    idempotencyKey: keyMember(t, 'give the same charge'),
   }),
 });
 
-const ChargeSuccess = replayableSuccessType<{ charge: Charge }>('ChargeSuccess', (t) => ({
+const CreateChargeSuccess = replayableSuccessType<{ charge: Charge }>('CreateChargeSuccess', (t) => ({
   charge: t.expose('charge', { type: ChargeRef }),
 }));
 
@@ -285,7 +294,7 @@ builder.mutationField('cancelCharge', (t) =>
 
 builder.mutationField('createCharge', (t) =>
   t.field({
-    type: ChargeSuccess,
+    type: CreateChargeSuccess,
     description:
       'Creates a PIX charge; with splits, a split charge of at most R$ 5.000,00 and 9 beneficiaries. Show the payer the code, or send the payer to checkoutUrl. If the bank issues no code, the result is an UpstreamError: repeat the mutation with the same idempotencyKey.',
     args: { input: t.arg({ type: CreateChargeInputRef, required: true }) },

@@ -2,6 +2,7 @@ import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
 import type { Context } from '../../api/graphql/context.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
+import { keyMember } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
 import {
@@ -331,36 +332,30 @@ const SubmitDisputeEvidenceInput = builder.inputType('SubmitDisputeEvidenceInput
       type: [EvidenceDocumentInput],
       description: `The documents of the submission; at most ${MAX_DOCUMENTS}.`,
     }),
-    idempotencyKey: t.string({
-      description:
-        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input submit once.',
-    }),
+    idempotencyKey: keyMember(t, 'submit once'),
   }),
 });
 
-const DisputeSuccess = replayableSuccessType<{ dispute: Dispute }>('DisputeSuccess', (t) => ({
-  dispute: t.expose('dispute', { type: DisputeRef }),
-}));
-
-const SubmitDisputeEvidenceResult = builder.errorUnion('SubmitDisputeEvidenceResult', {
-  // The errors are resolved before.
-  resolveType: () => 'DisputeSuccess',
-  types: [
-    DisputeSuccess,
-    ValidationError,
-    NotFoundError,
-    RateLimitError,
-    UnavailableError,
-    IdempotencyError,
-    UpstreamError,
-  ],
-});
+const SubmitDisputeEvidenceSuccess = replayableSuccessType<{ dispute: Dispute }>(
+  'SubmitDisputeEvidenceSuccess',
+  (t) => ({ dispute: t.expose('dispute', { type: DisputeRef }) }),
+);
 
 builder.mutationField('submitDisputeEvidence', (t) =>
   t.field({
-    type: SubmitDisputeEvidenceResult,
+    type: SubmitDisputeEvidenceSuccess,
     description: `Submits evidence, until evidenceDueAt and at most ${MAX_EVIDENCE} times. After a timeout, repeat it with the same idempotencyKey.`,
     args: { input: t.arg({ type: SubmitDisputeEvidenceInput, required: true }) },
+    errors: {
+      types: [
+        ValidationError,
+        NotFoundError,
+        RateLimitError,
+        UnavailableError,
+        IdempotencyError,
+        UpstreamError,
+      ],
+    },
     resolve: authorized(
       assertUnrestrictedKey,
       ({ tenant }, { input: { disputeId, ...input } }, { services }) =>

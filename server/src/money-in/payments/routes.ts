@@ -1,6 +1,14 @@
 import { z } from 'zod';
-import { pageOf, pageQuery, type RestOperation, restOperation } from '../../api/http/rest.ts';
+import {
+  byKey,
+  pageOf,
+  pageOrKeyed,
+  pageQuery,
+  type RestOperation,
+  restOperation,
+} from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
+import type { RequestKeys } from '../../kernel/request-keys.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { ContentOfPayments, RefundsOfPayments } from '../receiving/model.ts';
 import { createPaymentInput, type PaymentService, paymentIdText, type StoredPayment } from './model.ts';
@@ -13,11 +21,13 @@ export function createPaymentRoutes({
   payments,
   refunds,
   deliveries,
+  requestKeys,
   publicUrl,
 }: {
   payments: PaymentService<StoredPayment>;
   refunds: RefundsOfPayments;
   deliveries: ContentOfPayments;
+  requestKeys: RequestKeys;
   publicUrl: string;
 }): RestOperation[] {
   async function toWire(tenant: Tenant, shown: readonly StoredPayment[]) {
@@ -113,10 +123,17 @@ export function createPaymentRoutes({
       description: 'An extension of the document.',
       tag: TAG,
       section: '4.5',
-      query: pageQuery,
+      query: pageQuery.extend(byKey),
       answers: { 200: { description: 'A page', schema: pageOf('payments', paymentWire) } },
       async handle({ caller, query }) {
-        const { items, total } = await payments.listPage(caller.tenant, query);
+        const { tenant } = caller;
+        const { items, total } = await pageOrKeyed(query, {
+          list: (page) => payments.listPage(tenant, page),
+          made: async (key) => {
+            const id = await requestKeys.resourceOf(tenant, 'createPayment', key);
+            return id === null ? null : payments.find(tenant, id);
+          },
+        });
         return { status: 200, body: { payments: await toWire(caller.tenant, items), total, ...query } };
       },
     }),

@@ -1,6 +1,9 @@
 import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
+import type { Context } from '../../api/graphql/context.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { byKey, findByKey, keyArgument, keyMember, onlyName } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
+import { addReference } from '../../api/graphql/lookup-reference.ts';
 import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
 import { connectionArguments, knownValue, totalOf } from '../../api/graphql/paging.ts';
 import {
@@ -235,19 +238,29 @@ export function paymentFilterOf(
   };
 }
 
+function findPayment(paymentId: string, context: Context) {
+  const caller = callerOf(context);
+  if (!mayReadPayment(caller, paymentId)) return null;
+  const { payments } = context.services;
+  payments.assertId(paymentId);
+  return payments.find(caller.tenant, paymentId);
+}
+
+addReference('psa_', findPayment);
+
 builder.queryFields((t) => ({
   payment: t.field({
     type: PaymentRef,
     nullable: true,
-    description:
-      'The payment with this paymentId. If the upstream service does not offer payments, the field fails with a top-level error, extensions.code NOT_OFFERED.',
-    args: { paymentId: t.arg.string({ required: true }) },
-    resolve: (_, { paymentId }, context) => {
-      const caller = callerOf(context);
-      if (!mayReadPayment(caller, paymentId)) return null;
-      const { payments } = context.services;
-      payments.assertId(paymentId);
-      return payments.find(caller.tenant, paymentId);
+    description: `The payment with this paymentId. If the upstream service does not offer payments, the field fails with a top-level error, extensions.code NOT_OFFERED. ${byKey('payment')}`,
+    args: { paymentId: t.arg.string(), idempotencyKey: keyArgument(t.arg, 'payment') },
+    resolve: (_, args, context) => {
+      const [name, value] = onlyName(args, ['paymentId', 'idempotencyKey']);
+      if (name === 'idempotencyKey') {
+        assertMay(callerOf(context), 'payments.read');
+        return findByKey(context, 'createPayment', value, async (id) => findPayment(id, context));
+      }
+      return findPayment(value, context);
     },
   }),
   payments: t.field({
@@ -292,14 +305,11 @@ const CreatePaymentInputRef = builder.inputType('CreatePaymentInput', {
     ...paymentInputs(t, {
       successUrl: 'The URL to which the payer is sent after the payment. Reaching it proves nothing.',
     }),
-    idempotencyKey: t.string({
-      description:
-        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same payment.',
-    }),
+    idempotencyKey: keyMember(t, 'give the same payment'),
   }),
 });
 
-const PaymentSuccess = replayableSuccessType<{ payment: Payment }>('PaymentSuccess', (t) => ({
+const CreatePaymentSuccess = replayableSuccessType<{ payment: Payment }>('CreatePaymentSuccess', (t) => ({
   payment: t.expose('payment', { type: PaymentRef }),
 }));
 
@@ -311,7 +321,7 @@ const StartPixCheckoutSuccess = successType<{ payment: Payment; paymentToken: st
       description: 'A token that reads and follows this payment alone.',
     }),
   }),
-  'The payment, and the token that follows it, which is not the one that started it.',
+  { description: 'The payment, and the token that follows it, which is not the one that started it.' },
 );
 
 const CancelPaymentSuccess = successType<{ payment: Payment }>('CancelPaymentSuccess', (t) => ({
@@ -330,12 +340,11 @@ builder.mutationFields((t) => ({
     })),
   }),
   createPayment: t.field({
-    type: PaymentSuccess,
+    type: CreatePaymentSuccess,
     description:
       'Creates a payment by PIX, or with a live key by LTC. Show the payer the code or the address, or send the payer to checkoutUrl. If the bank issues no code, or the network no address, the result is an UpstreamError: repeat the mutation with the same idempotencyKey.',
     args: { input: t.arg({ type: CreatePaymentInputRef, required: true }) },
     errors: {
-      union: { name: 'CreatePaymentResult' },
       types: [
         ValidationError,
         NotFoundError,

@@ -2,7 +2,9 @@ import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
 import type { Context } from '../../api/graphql/context.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
+import { byKey, keyArgument, keyMember, onlyName, withRequiredKey } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
+import { addReference } from '../../api/graphql/lookup-reference.ts';
 import { authorized, replayableSuccessType, type Types } from '../../api/graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -42,6 +44,7 @@ import {
   type RefundedResource as RefundedIdentity,
   type RefundedType,
   type RefundService,
+  referenceOfKey,
   refundCardPaymentInput,
   refundChargeInput,
   refundPaymentInput,
@@ -221,23 +224,28 @@ const RefundConnection = builder.connectionObject(
 
 // ── Queries ─────────────────────────────────────────────────────────────────────────────────────
 
+/** Finds a refund by its id, or by the reference with the key of its request. */
+async function findRefund(reference: string, context: Context) {
+  const { tenant, types } = assertReader(context);
+  if (!isRefundId(reference) && keyInReference(reference) === null)
+    throw new ValidationError([
+      { path: 'refundId', message: 'must be ref_ and 24 hex digits, or ref_idem_ and an idempotency key' },
+    ]);
+  return ofTypes(await context.services.refunds.find(tenant, reference), types);
+}
+
+addReference('ref_', findRefund);
+
 builder.queryFields((t) => ({
   refund: t.field({
     type: RefundRef,
     nullable: true,
-    description:
-      'The refund with this refundId; after a timeout, with `ref_idem_` and the idempotencyKey of its request.',
-    args: { refundId: t.arg.string({ required: true }) },
-    resolve: async (_, { refundId }, context) => {
-      const { tenant, types } = assertReader(context);
-      if (!isRefundId(refundId) && keyInReference(refundId) === null)
-        throw new ValidationError([
-          {
-            path: 'refundId',
-            message: 'must be ref_ and 24 hex digits, or ref_idem_ and an idempotency key',
-          },
-        ]);
-      return ofTypes(await context.services.refunds.find(tenant, refundId), types);
+    description: `The refund with this refundId. ${byKey('refund')}`,
+    args: { refundId: t.arg.string(), idempotencyKey: keyArgument(t.arg, 'refund') },
+    resolve: (_, args, context) => {
+      assertReader(context);
+      const [name, value] = onlyName(args, ['refundId', 'idempotencyKey']);
+      return findRefund(name === 'idempotencyKey' ? referenceOfKey(value) : value, context);
     },
   }),
   refunds: t.field({
@@ -296,15 +304,12 @@ function detailsOf(t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>)
       description: 'The amount to refund in cents; if omitted, all that is refundable. Null is refused.',
     }),
     reason: t.string({ description: 'The reason for the refund, at most 140 characters.' }),
-    idempotencyKey: t.string({
-      description:
-        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same refund.',
-    }),
+    idempotencyKey: keyMember(t, 'give the same refund', { required: true }),
   };
 }
 
 const RefundCardPaymentInput = builder.inputType('RefundCardPaymentInput', {
-  validate: { schema: refundCardPaymentInput },
+  validate: { schema: withRequiredKey(refundCardPaymentInput) },
   fields: (t) => ({
     orderCode: t.string({ required: true }),
     ...detailsOf(t),
@@ -312,7 +317,7 @@ const RefundCardPaymentInput = builder.inputType('RefundCardPaymentInput', {
 });
 
 const RefundPaymentInput = builder.inputType('RefundPaymentInput', {
-  validate: { schema: refundPaymentInput },
+  validate: { schema: withRequiredKey(refundPaymentInput) },
   fields: (t) => ({
     paymentId: t.string({ required: true }),
     ...detailsOf(t),
@@ -320,22 +325,24 @@ const RefundPaymentInput = builder.inputType('RefundPaymentInput', {
 });
 
 const RefundChargeInput = builder.inputType('RefundChargeInput', {
-  validate: { schema: refundChargeInput },
+  validate: { schema: withRequiredKey(refundChargeInput) },
   fields: (t) => ({
     chargeId: t.string({ required: true }),
     ...detailsOf(t),
   }),
 });
 
-const RefundSuccess = replayableSuccessType<{ refund: Refund }>('RefundSuccess', (t) => ({
-  refund: t.expose('refund', { type: RefundRef }),
-}));
+const successOf = (name: `Refund${string}Success`) =>
+  replayableSuccessType<{ refund: Refund }>(name, (t) => ({
+    refund: t.expose('refund', { type: RefundRef }),
+  }));
 
-const RefundResult = builder.errorUnion('RefundResult', {
-  // The errors are resolved before.
-  resolveType: () => 'RefundSuccess',
+const RefundCardPaymentSuccess = successOf('RefundCardPaymentSuccess');
+const RefundPaymentSuccess = successOf('RefundPaymentSuccess');
+const RefundChargeSuccess = successOf('RefundChargeSuccess');
+
+const ERRORS = {
   types: [
-    RefundSuccess,
     ValidationError,
     NotFoundError,
     RateLimitError,
@@ -344,14 +351,15 @@ const RefundResult = builder.errorUnion('RefundResult', {
     IdempotencyError,
     UpstreamError,
   ],
-});
+};
 
 builder.mutationFields((t) => ({
   refundCardPayment: t.field({
-    type: RefundResult,
+    type: RefundCardPaymentSuccess,
     description:
       'Refunds a card payment, from what can be withdrawn, or from what still waits for its release. Never more than refundableCents, at most 180 days after the payment and 20 times, without those that have failed. After a timeout, repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: RefundCardPaymentInput, required: true }) },
+    errors: ERRORS,
     resolve: authorized(
       assertUnrestrictedKey,
       ({ tenant }, { input: { orderCode, ...input } }, { services }) =>
@@ -359,10 +367,11 @@ builder.mutationFields((t) => ({
     ),
   }),
   refundPayment: t.field({
-    type: RefundResult,
+    type: RefundPaymentSuccess,
     description:
       'Refunds a payment by PIX, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times, without those that have failed. After a timeout, repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: RefundPaymentInput, required: true }) },
+    errors: ERRORS,
     resolve: authorized(
       assertUnrestrictedKey,
       ({ tenant }, { input: { paymentId, ...input } }, { services }) =>
@@ -370,10 +379,11 @@ builder.mutationFields((t) => ({
     ),
   }),
   refundCharge: t.field({
-    type: RefundResult,
+    type: RefundChargeSuccess,
     description:
       'Refunds a charge. A refund of a split charge takes from each beneficiary in proportion, as far as its balance goes; the account pays the rest, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times, without those that have failed. After a timeout, repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: RefundChargeInput, required: true }) },
+    errors: ERRORS,
     resolve: authorized(
       assertUnrestrictedKey,
       ({ tenant }, { input: { chargeId, ...input } }, { services }) =>

@@ -38,13 +38,15 @@ const CreateTestPaymentInput = builder.inputType('CreateTestPaymentInput', {
   }),
 });
 
-const WalletSuccess = successType<{ wallet: Wallet }>('WalletSuccess', (t) => ({
-  wallet: t.expose('wallet', { type: WalletRef }),
-}));
+const CreateTestPaymentSuccess = successType<{ wallet: Wallet }>(
+  'CreateTestPaymentSuccess',
+  (t) => ({ wallet: t.expose('wallet', { type: WalletRef }) }),
+  { formerly: 'WalletSuccess' },
+);
 
 builder.mutationField('createTestPayment', (t) =>
   t.field({
-    type: WalletSuccess,
+    type: CreateTestPaymentSuccess,
     description: 'Creates a test payment, and returns the wallet that it has fed. Test keys only.',
     args: { input: t.arg({ type: CreateTestPaymentInput, required: true }) },
     errors: { types: [ValidationError, RateLimitError, UnavailableError, UpstreamError] },

@@ -1,6 +1,14 @@
 import { z } from 'zod';
-import { pageOf, pageQuery, type RestOperation, restOperation } from '../../api/http/rest.ts';
+import {
+  byKey,
+  pageOf,
+  pageOrKeyed,
+  pageQuery,
+  type RestOperation,
+  restOperation,
+} from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
+import type { RequestKeys } from '../../kernel/request-keys.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import {
   createSubscriptionInput,
@@ -18,9 +26,11 @@ const params = z.object({ id: subscriptionIdText });
 /** Recurring PIX in the REST interface (the document's 2.5 and 4.5). */
 export function createSubscriptionRoutes({
   subscriptions,
+  requestKeys,
   publicUrl,
 }: {
   subscriptions: SubscriptionService<StoredSubscription, StoredCycle>;
+  requestKeys: RequestKeys;
   publicUrl: string;
 }): RestOperation[] {
   async function toWire(tenant: Tenant, shown: readonly StoredSubscription[]) {
@@ -101,10 +111,17 @@ export function createSubscriptionRoutes({
       description: 'An extension of the document.',
       tag: TAG,
       section: '4.5',
-      query: pageQuery,
+      query: pageQuery.extend(byKey),
       answers: { 200: { description: 'A page', schema: pageOf('subscriptions', subscriptionWire) } },
       async handle({ caller, query }) {
-        const { items, total } = await subscriptions.listPage(caller.tenant, query);
+        const { tenant } = caller;
+        const { items, total } = await pageOrKeyed(query, {
+          list: (page) => subscriptions.listPage(tenant, page),
+          made: async (key) => {
+            const id = await requestKeys.resourceOf(tenant, 'createSubscription', key);
+            return id === null ? null : subscriptions.find(tenant, id);
+          },
+        });
         return { status: 200, body: { subscriptions: await toWire(caller.tenant, items), total, ...query } };
       },
     }),

@@ -1,8 +1,11 @@
 import { builder } from '../../api/graphql/builder.ts';
+import type { Context } from '../../api/graphql/context.ts';
 import { Currency } from '../../api/graphql/currency.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
+import { byKey, findByKey, keyArgument, keyMember, onlyName } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
+import { addReference } from '../../api/graphql/lookup-reference.ts';
 import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -238,19 +241,27 @@ const SubscriptionConnection = builder.connectionObject(
 
 // ── Queries ─────────────────────────────────────────────────────────────────────────────────────
 
+function findSubscription(subscriptionId: string, context: Context) {
+  const caller = callerOf(context);
+  assertMay(caller, 'subscriptions.read');
+  const { subscriptions } = context.services;
+  subscriptions.assertId(subscriptionId);
+  return subscriptions.find(caller.tenant, subscriptionId);
+}
+
+addReference('psa_sub_', findSubscription);
+
 builder.queryFields((t) => ({
   subscription: t.field({
     type: SubscriptionRef,
     nullable: true,
-    description:
-      'The subscription with this subscriptionId. If the upstream service does not offer subscriptions, the field fails with a top-level error, extensions.code NOT_OFFERED.',
-    args: { subscriptionId: t.arg.string({ required: true }) },
-    resolve: (_, { subscriptionId }, context) => {
-      const caller = callerOf(context);
-      assertMay(caller, 'subscriptions.read');
-      const { subscriptions } = context.services;
-      subscriptions.assertId(subscriptionId);
-      return subscriptions.find(caller.tenant, subscriptionId);
+    description: `The subscription with this subscriptionId. If the upstream service does not offer subscriptions, the field fails with a top-level error, extensions.code NOT_OFFERED. ${byKey('subscription')}`,
+    args: { subscriptionId: t.arg.string(), idempotencyKey: keyArgument(t.arg, 'subscription') },
+    resolve: (_, args, context) => {
+      assertMay(callerOf(context), 'subscriptions.read');
+      const [name, value] = onlyName(args, ['subscriptionId', 'idempotencyKey']);
+      const find = (subscriptionId: string) => findSubscription(subscriptionId, context);
+      return name === 'idempotencyKey' ? findByKey(context, 'createSubscription', value, find) : find(value);
     },
   }),
   subscriptions: t.field({
@@ -298,26 +309,27 @@ const CreateSubscriptionInputRef = builder.inputType('CreateSubscriptionInput', 
     ...payerInputs(t, {
       successUrl: 'The URL to which the payer is sent after the authorization. Reaching it proves nothing.',
     }),
-    idempotencyKey: t.string({
-      description:
-        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same subscription.',
-    }),
+    idempotencyKey: keyMember(t, 'give the same subscription'),
   }),
 });
 
-const SubscriptionSuccess = replayableSuccessType<{ subscription: Subscription }>(
-  'PixSubscriptionSuccess',
+const CreateSubscriptionSuccess = replayableSuccessType<{ subscription: Subscription }>(
+  'CreateSubscriptionSuccess',
+  (t) => ({ subscription: t.expose('subscription', { type: SubscriptionRef }) }),
+);
+
+const CancelSubscriptionSuccess = replayableSuccessType<{ subscription: Subscription }>(
+  'CancelSubscriptionSuccess',
   (t) => ({ subscription: t.expose('subscription', { type: SubscriptionRef }) }),
 );
 
 builder.mutationFields((t) => ({
   createSubscription: t.field({
-    type: SubscriptionSuccess,
+    type: CreateSubscriptionSuccess,
     description:
       'Creates a recurring PIX: the payer authorizes it once, in their bank, and each cycle is debited when it is due. If the bank issues no code, the result is an UpstreamError: repeat the mutation with the same idempotencyKey.',
     args: { input: t.arg({ type: CreateSubscriptionInputRef, required: true }) },
     errors: {
-      union: { name: 'CreateSubscriptionResult' },
       types: [ValidationError, RateLimitError, UnavailableError, IdempotencyError, UpstreamError],
     },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
@@ -325,12 +337,11 @@ builder.mutationFields((t) => ({
     ),
   }),
   cancelSubscription: t.field({
-    type: SubscriptionSuccess,
+    type: CancelSubscriptionSuccess,
     description:
       'Cancels a recurring PIX. No cycle is debited from now on, except one that the payer’s bank can no longer recall: from 22:00 of the evening before its day. A subscription that has ended stays as it is, without an error.',
     args: { subscriptionId: t.arg.string({ required: true }) },
     errors: {
-      union: { name: 'CancelSubscriptionResult' },
       types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError],
     },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { subscriptionId }, { services }) => {

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { pageOf, pageQuery, type RestOperation, restOperation } from '../../api/http/rest.ts';
+import {
+  byKey,
+  pageOf,
+  pageOrKeyed,
+  pageQuery,
+  type RestOperation,
+  restOperation,
+} from '../../api/http/rest.ts';
 import { NotFoundError, ValidationError } from '../../kernel/errors.ts';
 import { isPayoutCode, isWithdrawalId, type OwnPayout, type PayoutService } from './model.ts';
 import { payoutRequestWire, payoutToWire, payoutWire } from './wire.ts';
@@ -44,10 +51,13 @@ export function createPayoutRoutes({ payouts }: { payouts: PayoutService<OwnPayo
       summary: 'List withdrawals, newest first',
       tag: TAG,
       section: '4.5',
-      query: pageQuery,
+      query: pageQuery.extend(byKey),
       answers: { 200: { description: 'A page', schema: pageOf('payouts', payoutWire) } },
       async handle({ caller, query }) {
-        const { items, total } = await payouts.listPage(caller.tenant, query);
+        const { items, total } = await pageOrKeyed(query, {
+          list: (page) => payouts.listPage(caller.tenant, page),
+          made: (key) => payouts.findByKey(caller.tenant, key),
+        });
         return { status: 200, body: { payouts: items.map(payoutToWire), total, ...query } };
       },
     }),

@@ -1,6 +1,7 @@
 import { builder } from '../../api/graphql/builder.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
+import { keyArgument, keyMember, onlyName, withRequiredKey } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
 import {
@@ -25,7 +26,7 @@ import {
 import { detailsOf, periodsOf } from '../../kernel/list-filter.ts';
 import { ltcText } from '../../kernel/money.ts';
 import { PIX_KEY_TYPE_RULE } from '../../kernel/pix-key.ts';
-import { EXTERNAL_ID_FORM, idempotencyKeyText } from '../../kernel/text.ts';
+import { EXTERNAL_ID_FORM } from '../../kernel/text.ts';
 import {
   DESTINATION_KIND,
   DestinationKindEnum,
@@ -227,29 +228,21 @@ builder.queryFields((t) => ({
     type: PayoutRef,
     nullable: true,
     description:
-      'The payout with this withdrawalId, code or idempotencyKey; give exactly one. The idempotencyKey of its request serves after a timeout: null means that no payout was made with it so far.',
+      'The payout with this withdrawalId, code or idempotencyKey; give exactly one. The idempotencyKey of its request serves after a timeout: null means that no payout was made with it so far, and one whose outcome is unknown is inDoubt.',
     args: {
       withdrawalId: t.arg.string({ description: 'The identifier: 24 hex digits.' }),
       code: t.arg.string({ description: 'The payout’s code, SAQ-…' }),
-      idempotencyKey: t.arg.string({ description: 'The key of the request for the payout.' }),
+      idempotencyKey: keyArgument(t.arg, 'payout'),
     },
-    resolve: async (_, { withdrawalId, code, idempotencyKey }, context) => {
+    resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'payouts.read');
-      if ([withdrawalId, code, idempotencyKey].filter((name) => name != null).length !== 1)
-        throw new ValidationError([
-          { path: 'withdrawalId', message: 'give exactly one of withdrawalId, code and idempotencyKey' },
-        ]);
-      if (idempotencyKey != null) {
-        const { data, error } = idempotencyKeyText.safeParse(idempotencyKey);
-        if (data === undefined)
-          throw new ValidationError([{ path: 'idempotencyKey', message: error.issues[0]!.message }]);
-        return context.services.payouts.findByKey(caller.tenant, data);
-      }
-      context.services.payouts.assertNames({ withdrawalId, code });
-      const payout = await context.loaders.payout.load((withdrawalId ?? code)!);
+      const [name, value] = onlyName(args, ['withdrawalId', 'code', 'idempotencyKey']);
+      if (name === 'idempotencyKey') return context.services.payouts.findByKey(caller.tenant, value);
+      context.services.payouts.assertNames({ [name]: value });
+      const payout = await context.loaders.payout.load(value);
       // The loader accepts either kind of reference.
-      return payout && (payout.withdrawalId === withdrawalId || payout.code === code) ? payout : null;
+      return payout?.[name] === value ? payout : null;
     },
   }),
   payouts: t.field({
@@ -310,27 +303,26 @@ const RequestPayoutInputRef = builder.inputType('RequestPayoutInput', {
     externalId: t.string({
       description: `Your own number for the payout, ${EXTERNAL_ID_FORM}. Several payouts may have the same number.`,
     }),
-    idempotencyKey: t.string({
-      description:
-        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same payout.',
-    }),
+    idempotencyKey: keyMember(t, 'give the same payout', { required: true }),
   }),
 });
 
-const PayoutSuccess = replayableSuccessType<{ payout: Payout }>('PayoutSuccess', (t) => ({
-  payout: t.expose('payout', { type: PayoutRef }),
-}));
+const RequestPayoutSuccess = replayableSuccessType<{ payout: Payout }>(
+  'RequestPayoutSuccess',
+  (t) => ({ payout: t.expose('payout', { type: PayoutRef }) }),
+  { formerly: 'PayoutSuccess' },
+);
 
 builder.mutationFields((t) => ({
   requestPayout: t.field({
-    type: PayoutSuccess,
+    type: RequestPayoutSuccess,
     description:
       'Requests a payout: debits the amount and sends it on its way. At most 10 an hour, 5 of them turbo. After a timeout, repeat it with the same idempotencyKey. If the upstream service does not report whether it has made the payout, the payout is inDoubt: follow it with payoutUpdates(id:).',
     args: {
       input: t.arg({
         type: RequestPayoutInputRef,
         required: true,
-        validate: { schema: requestPayoutInput as never },
+        validate: { schema: withRequiredKey(requestPayoutInput) as never },
       }),
     },
     errors: {

@@ -349,6 +349,16 @@ export interface SubaccountService<
   /** Finds a subaccount; null if it does not exist or is another tenant's. */
   find(tenant: Tenant, subaccountId: string): Promise<S | null>;
   /**
+   * Finds the subaccount that has the integrator's own name; null if none has.
+   * @throws UpstreamError (another service does not show all subaccounts)
+   */
+  findByExternalId(tenant: Tenant, externalId: string): Promise<S | null>;
+  /**
+   * Finds the entry of the transfer that the request with a key has made; null if there is none in the subaccount.
+   * @throws UpstreamError (the outcome of the request is not known), UnavailableError (RECORDS_BEHIND)
+   */
+  findTransfer(tenant: Tenant, subaccountId: string, idempotencyKey: string): Promise<E | null>;
+  /**
    * Finds a subaccount with the version of the tenant's log for which its state holds. @throws
    * UnavailableError (NOT_OFFERED)
    */
@@ -377,6 +387,8 @@ export interface SubaccountService<
    * if there is none. A payout whose outcome is unknown is processing.
    */
   findPayout(tenant: Tenant, subaccountId: string, reference: string): Promise<P | null>;
+  /** Finds the payout that the request with a key has made, of any subaccount; otherwise as `findPayout`. */
+  findPayoutByKey(tenant: Tenant, idempotencyKey: string): Promise<P | null>;
   /**
    * Finds a payout with the version of the tenant's log for which its state holds, and the `resourceId` of
    * its events.

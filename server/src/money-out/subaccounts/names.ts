@@ -39,7 +39,20 @@ export function normalizeReference(reference: string): string {
  * key; without one it is random.
  */
 export function payoutReference(idempotencyKey: string | null | undefined): string {
-  return idempotencyKey == null ? `saq_${randomBytes(16).toString('hex')}` : `saq_idem_${idempotencyKey}`;
+  return idempotencyKey == null ? `saq_${randomBytes(16).toString('hex')}` : referenceOfKey(idempotencyKey);
+}
+
+/** The beginning of the reference of a payout that was requested with a key. */
+export const REFERENCE_OF_A_KEY = 'saq_idem_';
+
+/** The reference of the payout that the request with a key has made, or would make. */
+export function referenceOfKey(key: string): string {
+  return REFERENCE_OF_A_KEY + key;
+}
+
+/** The key in the reference of a payout; null if the reference has none. */
+export function keyInReference(reference: string): string | null {
+  return reference.startsWith(REFERENCE_OF_A_KEY) ? reference.slice(REFERENCE_OF_A_KEY.length) : null;
 }
 
 /** New names for a payout; some may stay unused. */

@@ -1,7 +1,16 @@
 import { z } from 'zod';
-import { pageOf, pageQuery, type RestOperation, restOperation } from '../../api/http/rest.ts';
+import {
+  byKey,
+  pageOf,
+  pageOfOne,
+  pageOrKeyed,
+  pageQuery,
+  type RestOperation,
+  restOperation,
+} from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { longExternalIdText } from '../../kernel/text.ts';
 import {
   createSubaccountInput,
   type OwnSubaccounts,
@@ -63,10 +72,18 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       tag: TAG,
       section: '4.5',
       right: 'subaccounts.read',
-      query: pageQuery,
+      query: pageQuery.extend({
+        externalId: longExternalIdText.optional().meta({
+          description: 'Your own identifier: the page has the subaccount with it, or nothing',
+        }),
+      }),
       answers: { 200: { description: 'A page', schema: pageOf('subaccounts', subaccountWire) } },
       async handle({ caller, query }) {
-        const { items, total } = await subaccounts.listPage(caller.tenant, query);
+        const { tenant } = caller;
+        const { externalId, ...page } = query;
+        const { items, total } = await (externalId === undefined
+          ? subaccounts.listPage(tenant, page)
+          : pageOfOne(await subaccounts.findByExternalId(tenant, externalId), page));
         return { status: 200, body: { subaccounts: items, total, ...query } };
       },
     }),
@@ -94,12 +111,15 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       section: '4.5',
       right: 'subaccounts.read',
       params: one,
-      query: pageQuery,
+      query: pageQuery.extend(byKey),
       answers: { 200: { description: 'A page', schema: pageOf('entries', statementEntryWire) } },
       errors: { 404: NO_SUBACCOUNT },
       async handle({ caller, params, query }) {
         const { id } = await found(caller.tenant, params.id);
-        const { items, total } = await subaccounts.statementPage(caller.tenant, id, query);
+        const { items, total } = await pageOrKeyed(query, {
+          list: (page) => subaccounts.statementPage(caller.tenant, id, page),
+          made: (key) => subaccounts.findTransfer(caller.tenant, id, key),
+        });
         return { status: 200, body: { entries: items, total, ...query } };
       },
     }),

@@ -1,7 +1,10 @@
 import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
+import type { Context } from '../../api/graphql/context.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
+import { keyArgument, keyMember, onlyName, withRequiredKey } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
+import { addReference } from '../../api/graphql/lookup-reference.ts';
 import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -36,8 +39,8 @@ import {
   type SubaccountService,
   unknownSubaccount,
 } from './model.ts';
-import { anyPayoutReference, anySubaccountId } from './names.ts';
-import { IDEMPOTENCY_KEY, SubaccountRef } from './subaccount-schema.ts';
+import { anyPayoutReference, anySubaccountId, keyInReference, REFERENCE_OF_A_KEY } from './names.ts';
+import { SubaccountRef } from './subaccount-schema.ts';
 
 const loads = addLoaders({
   subaccount: ({ subaccounts }, tenant, ids) => subaccounts.findMany(tenant, ids),
@@ -184,10 +187,9 @@ builder.objectFields(SubaccountRef, (t) => ({
     description: `The payout with a reference: ${REFERENCE_FORMS}.`,
     args: { reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }) },
     resolve: ({ id }, { reference }, context) => {
-      const caller = callerOf(context);
-      assertMay(caller, 'subaccount_payouts.read');
+      const { tenant } = assertMayReadPayouts(context);
       context.services.subaccounts.assertNames({ reference });
-      return context.services.subaccounts.findPayout(caller.tenant, id, reference);
+      return context.services.subaccounts.findPayout(tenant, id, reference);
     },
   }),
 }));
@@ -318,26 +320,48 @@ builder.node(SubaccountPayoutRef, {
 
 // ── The query, the mutation ─────────────────────────────────────────────────────────────────────
 
+function assertMayReadPayouts(context: Context) {
+  const caller = callerOf(context);
+  assertMay(caller, 'subaccount_payouts.read');
+  return caller;
+}
+
+addReference(REFERENCE_OF_A_KEY, (reference, context) => {
+  const { tenant } = assertMayReadPayouts(context);
+  return context.services.subaccounts.findPayoutByKey(tenant, keyInReference(reference)!);
+});
+
 builder.queryFields((t) => ({
   subaccountPayout: t.field({
     type: SubaccountPayoutRef,
     nullable: true,
-    description: `The payout with a reference: ${REFERENCE_FORMS}. A malformed reference is an error, so that nobody takes a typing error for a payout that was never made. A payout whose request is in doubt has the status PROCESSING; null says that there is none.`,
+    description: `The payout with a reference: ${REFERENCE_FORMS}. A malformed reference is an error, so that nobody takes a typing error for a payout that was never made. A payout whose request is in doubt has the status PROCESSING; null says that there is none. With the idempotencyKey of its request alone, a payout of any subaccount is found.`,
     args: {
-      subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }),
-      reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }),
+      subaccountId: t.arg.string({
+        description: 'The identifier of its subaccount; required with a reference.',
+        validate: { schema: anySubaccountId },
+      }),
+      reference: t.arg.string({ validate: { schema: anyPayoutReference } }),
+      idempotencyKey: keyArgument(t.arg, 'payout'),
     },
-    resolve: (_, { subaccountId, reference }, context) => {
-      const caller = callerOf(context);
-      assertMay(caller, 'subaccount_payouts.read');
-      context.services.subaccounts.assertNames({ subaccountId, reference });
-      return context.services.subaccounts.findPayout(caller.tenant, subaccountId, reference);
+    resolve: async (_, { subaccountId, ...args }, context) => {
+      const { tenant } = assertMayReadPayouts(context);
+      const { subaccounts } = context.services;
+      const [name, value] = onlyName(args, ['reference', 'idempotencyKey']);
+      subaccounts.assertNames({ subaccountId, reference: args.reference });
+      if (name === 'idempotencyKey') {
+        const payout = await subaccounts.findPayoutByKey(tenant, value);
+        return payout && (subaccountId ?? payout.subaccountId) === payout.subaccountId ? payout : null;
+      }
+      if (subaccountId == null)
+        throw new ValidationError([{ path: 'subaccountId', message: 'is required with a reference' }]);
+      return subaccounts.findPayout(tenant, subaccountId, value);
     },
   }),
 }));
 
 const RequestSubaccountPayoutInput = builder.inputType('RequestSubaccountPayoutInput', {
-  validate: { schema: requestPayoutInput as never },
+  validate: { schema: withRequiredKey(requestPayoutInput) as never },
   fields: (t) => ({
     subaccountId: t.string({ required: true }),
     amountCents: t.field({
@@ -355,18 +379,19 @@ const RequestSubaccountPayoutInput = builder.inputType('RequestSubaccountPayoutI
     externalId: t.string({
       description: `Your own number for the payout, ${EXTERNAL_ID_FORM}. Several payouts may have the same number.`,
     }),
-    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+    idempotencyKey: keyMember(t, 'give the same payout', { required: true }),
   }),
 });
 
-const SubaccountPayoutSuccess = replayableSuccessType<{ payout: SubaccountPayout }>(
-  'SubaccountPayoutSuccess',
+const RequestSubaccountPayoutSuccess = replayableSuccessType<{ payout: SubaccountPayout }>(
+  'RequestSubaccountPayoutSuccess',
   (t) => ({ subaccountPayout: t.expose('payout', { type: SubaccountPayoutRef }) }),
+  { formerly: 'SubaccountPayoutSuccess' },
 );
 
 builder.mutationFields((t) => ({
   requestSubaccountPayout: t.field({
-    type: SubaccountPayoutSuccess,
+    type: RequestSubaccountPayoutSuccess,
     description:
       'Requests a payout by PIX from the subaccount’s balance. Live keys only. After a timeout, repeat it with the same idempotencyKey, or look the payout up as saq_idem_<idempotencyKey>.',
     args: { input: t.arg({ type: RequestSubaccountPayoutInput, required: true }) },

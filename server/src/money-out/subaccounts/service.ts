@@ -4,7 +4,7 @@ import { hashInput } from '../../kernel/input-hash.ts';
 import { type ListRange, withoutExtra } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { type Committer, put } from '../../state/commit/commit.ts';
-import { readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
+import { createRequestKeys, readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
 import type { Database } from '../../state/db/database.ts';
 import { externalIds, newSubaccounts, statementEntries, subaccounts, writesOfMove } from './collections.ts';
 import { subaccountEvent } from './events.ts';
@@ -17,7 +17,7 @@ import {
   type SubaccountPayoutStatus,
   type SubaccountService,
 } from './model.ts';
-import { assertOwnNames, newSubaccountId, newTransferReference } from './names.ts';
+import { assertOwnNames, newSubaccountId, newTransferReference, referenceOfKey } from './names.ts';
 import {
   countFilteredPayouts,
   countPayouts,
@@ -43,6 +43,7 @@ import {
   listSubaccounts,
   type SubaccountList,
   type SubaccountListPage,
+  selectByExternalIds,
   subaccountTable,
 } from './store.ts';
 import { decideCreate, decideTransfer } from './transfers.ts';
@@ -58,6 +59,7 @@ export function createSubaccountService({
   committer: Committer;
 }): SubaccountService<StoredSubaccountPayout, StoredSubaccount, StoredStatementEntry> {
   const { sql } = database;
+  const requestKeys = createRequestKeys(sql);
 
   // Lists of several subaccounts that are requested at once, as by one query, are read in one statement.
   const entryPages = batchReads<SubaccountListPage, PositionedItem<StoredStatementEntry>[]>(
@@ -153,6 +155,15 @@ export function createSubaccountService({
     async find(tenant, subaccountId) {
       return (await findMany(tenant, [subaccountId]))[0] ?? null;
     },
+    async findByExternalId(tenant, externalId) {
+      return (await selectByExternalIds(sql, tenant, [externalId]))[0] ?? null;
+    },
+    async findTransfer(tenant, subaccountId, idempotencyKey) {
+      const refId = await requestKeys.resourceOf(tenant, TRANSFER, idempotencyKey);
+      if (refId === null) return null;
+      const key = entryTable.keyOf({ kind: 'transfer_in', refId, subaccountId });
+      return (await entryTable.load(sql, tenant, [key]))[0] ?? null;
+    },
     findWithVersion: (tenant, subaccountId) => subaccountTable.loadWithHead(sql, tenant, subaccountId),
     assertAnnounced: () => undefined,
     findMany,
@@ -186,6 +197,9 @@ export function createSubaccountService({
 
     async findPayout(tenant, subaccountId, reference) {
       return (await findPayoutWithVersion(tenant, subaccountId, reference))?.payout ?? null;
+    },
+    async findPayoutByKey(tenant, idempotencyKey) {
+      return (await selectByReference(sql, tenant, referenceOfKey(idempotencyKey)))?.payout ?? null;
     },
     findPayoutWithVersion,
     async findPayouts(tenant, ids) {

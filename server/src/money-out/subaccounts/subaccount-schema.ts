@@ -1,6 +1,7 @@
 import { encodeGlobalID } from '@pothos/plugin-relay';
 import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { keyMember, onlyName, withRequiredKey } from '../../api/graphql/keys.ts';
 import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -19,6 +20,7 @@ import {
   ValidationError,
 } from '../../kernel/errors.ts';
 import { detailsOf, periodsOf } from '../../kernel/list-filter.ts';
+import { idempotencyKeyText } from '../../kernel/text.ts';
 import {
   createSubaccountInput,
   entryIdOf,
@@ -194,12 +196,40 @@ builder.queryFields((t) => ({
   subaccount: t.field({
     type: SubaccountRef,
     nullable: true,
-    args: { subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }) },
-    description: 'The subaccount with this subaccountId.',
-    resolve: (_, { subaccountId }, context) => {
-      assertMay(callerOf(context), 'subaccount_payouts.read');
+    args: {
+      subaccountId: t.arg.string({ validate: { schema: anySubaccountId } }),
+      externalId: t.arg.string({ description: 'Your own identifier of the subaccount.' }),
+    },
+    description:
+      'The subaccount with this subaccountId, or with this externalId, which is the key of its creation. Give exactly one.',
+    resolve: (_, args, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, args.externalId == null ? 'subaccount_payouts.read' : 'subaccounts.read');
+      const [name, value] = onlyName(args, ['subaccountId', 'externalId']);
+      const { subaccounts } = context.services;
+      if (name === 'externalId') return subaccounts.findByExternalId(caller.tenant, value);
+      subaccounts.assertNames({ subaccountId: value });
+      return context.loaders.subaccount.load(value);
+    },
+  }),
+  subaccountTransfer: t.field({
+    type: StatementEntryRef,
+    nullable: true,
+    args: {
+      subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }),
+      idempotencyKey: t.arg.string({
+        required: true,
+        description: 'The key with which the transfer was requested.',
+        validate: { schema: idempotencyKeyText },
+      }),
+    },
+    description:
+      'The transfer to a subaccount that was requested with this idempotencyKey, after a timeout: null means that none was made with it so far, and one whose outcome is unknown is an error.',
+    resolve: (_, { subaccountId, idempotencyKey }, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'subaccounts.read');
       context.services.subaccounts.assertNames({ subaccountId });
-      return context.loaders.subaccount.load(subaccountId);
+      return context.services.subaccounts.findTransfer(caller.tenant, subaccountId, idempotencyKey);
     },
   }),
   subaccounts: t.field({
@@ -232,11 +262,8 @@ const CreateSubaccountInput = builder.inputType('CreateSubaccountInput', {
   }),
 });
 
-export const IDEMPOTENCY_KEY =
-  'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input have one effect, and the same answer.';
-
 const TransferToSubaccountInput = builder.inputType('TransferToSubaccountInput', {
-  validate: { schema: transferInput },
+  validate: { schema: withRequiredKey(transferInput) },
   fields: (t) => ({
     subaccountId: t.string({ required: true }),
     amountCents: t.field({
@@ -244,26 +271,31 @@ const TransferToSubaccountInput = builder.inputType('TransferToSubaccountInput',
       required: true,
       description: 'The amount in cents, at most the wallet’s assignableCents.',
     }),
-    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+    idempotencyKey: keyMember(t, 'give the same transfer', { required: true }),
   }),
 });
 
-const SubaccountSuccess = replayableSuccessType<{ subaccount: Subaccount; entry?: StatementEntry }>(
-  'SubaccountSuccess',
+const CreateSubaccountSuccess = replayableSuccessType<{ subaccount: Subaccount }>(
+  'CreateSubaccountSuccess',
+  (t) => ({ subaccount: t.expose('subaccount', { type: SubaccountRef }) }),
+  { formerly: 'SubaccountSuccess' },
+);
+
+const TransferToSubaccountSuccess = replayableSuccessType<{ subaccount: Subaccount; entry: StatementEntry }>(
+  'TransferToSubaccountSuccess',
   (t) => ({
     subaccount: t.expose('subaccount', { type: SubaccountRef }),
-    entry: t.field({
+    entry: t.expose('entry', {
       type: StatementEntryRef,
-      nullable: true,
-      description: 'The transfer in the subaccount’s statement; null for createSubaccount.',
-      resolve: ({ entry }) => entry ?? null,
+      description: 'The transfer in the subaccount’s statement.',
     }),
   }),
+  { formerly: 'SubaccountSuccess' },
 );
 
 builder.mutationFields((t) => ({
   createSubaccount: t.field({
-    type: SubaccountSuccess,
+    type: CreateSubaccountSuccess,
     description: 'Opens a subaccount. The same externalId and name give the same subaccount.',
     args: { input: t.arg({ type: CreateSubaccountInput, required: true }) },
     errors: { types: [ValidationError, RateLimitError, UpstreamError] },
@@ -273,7 +305,7 @@ builder.mutationFields((t) => ({
     ),
   }),
   transferToSubaccount: t.field({
-    type: SubaccountSuccess,
+    type: TransferToSubaccountSuccess,
     description:
       'Transfers money from the main account to a subaccount, at once. The only way back is a payout.',
     args: { input: t.arg({ type: TransferToSubaccountInput, required: true }) },

@@ -60,6 +60,7 @@ import { createSimulatedBank } from '../../rails/simulated/bank.ts';
 import { resumeSimulatedClock } from '../../rails/simulated/clock.ts';
 import { createSimulatedLitecoin } from '../../rails/simulated/litecoin.ts';
 import { createSimulatedPix } from '../../rails/simulated/pix.ts';
+import { createRequestKeys } from '../../state/commit/idempotency.ts';
 import { createWebhookDelivery } from '../../webhooks/delivery.ts';
 import { createSender } from '../../webhooks/sender.ts';
 import { DESCRIBED_WEBHOOKS } from '../../webhooks/sent-events.ts';
@@ -212,6 +213,7 @@ export async function createEmbeddedRuntime({
     disputes,
     payments,
     refunds,
+    requestKeys: createRequestKeys(database.sql),
     // The ledger is here, so no outcome is unknown.
     requests: { list: async () => [] },
     sandbox,

@@ -16,6 +16,7 @@ import { createUpstream, type UpstreamTimeouts } from '../../upstream/client.ts'
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createIntents } from '../../upstream/intents/coordinator.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
+import { createRequestKeys } from '../../upstream/intents/request-keys.ts';
 import { selectAllUnresolved } from '../../upstream/intents/store.ts';
 import { kindOf } from '../../upstream/intents/transitions.ts';
 import type { Correction } from '../../upstream/mirror.ts';
@@ -230,12 +231,14 @@ export async function createRemoteRuntime({
     },
   );
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });
+  const requestKeys = createRequestKeys({ intents, kinds: requestKinds });
   const servicesFor = createServicesFor({
     ...remote.factories,
     access: () => access,
     cardPayments: cardPayments.serviceFor,
     checkoutTokens: () => checkoutTokens,
     payments: payments.serviceFor,
+    requestKeys: () => requestKeys,
     requests: () => unresolvedRequests,
     webhooks: () => webhooks,
   });

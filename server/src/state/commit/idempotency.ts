@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely';
 import { IdempotencyError } from '../../kernel/errors.ts';
+import type { RequestKeys } from '../../kernel/request-keys.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../db/database.ts';
 import { type Change, type Collection, put, type Reader, type State } from './commit.ts';
@@ -51,6 +52,16 @@ export function replayed(state: State, operation: string, key: string, inputHash
   if (record.inputHash !== inputHash)
     throw new IdempotencyError('This idempotency key was used before with another input');
   return record.resourceId;
+}
+
+/** Finds what the requests with a key have made, in the records that their own transactions have written. */
+export function createRequestKeys(sql: Sql): RequestKeys {
+  return {
+    async resourceOf(tenant, operation, key) {
+      const [done] = await selectKeys(sql, tenant, [idempotencyKeyOf(operation, key)]);
+      return done?.resourceId ?? null;
+    },
+  };
 }
 
 export function remember(record: IdempotencyRecord): Change {

@@ -162,8 +162,8 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** The error for the caller of a request with an unknown outcome. */
-export function unknownOutcome<Input>(
-  operation: Operation<Input>,
+export function unknownOutcome(
+  operation: Pick<Operation<never>, 'safeToRepeat' | 'lookupReference'>,
   intent: Intent,
   replayed: boolean,
 ): UpstreamError {

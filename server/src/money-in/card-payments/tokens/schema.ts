@@ -98,8 +98,8 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
   }),
 });
 
-const CheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null }>(
-  'CheckoutTokenSuccess',
+const CreateCheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null }>(
+  'CreateCheckoutTokenSuccess',
   (t) => ({
     token: t.exposeString('token', {
       description: 'The token, which is shown this once; it is stored as a hash.',
@@ -116,6 +116,7 @@ const CheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null
       resolve: ({ expiresAt }, _, { clock }) => expiresAt && secondsLeft(expiresAt, clock),
     }),
   }),
+  { formerly: 'CheckoutTokenSuccess' },
 );
 
 const TokenPauseReason = builder.enumType('TokenPauseReason', {
@@ -244,7 +245,7 @@ builder.subscriptionField('allCheckoutTokenUpdates', (t) =>
 
 builder.mutationFields((t) => ({
   createCheckoutToken: t.field({
-    type: CheckoutTokenSuccess,
+    type: CreateCheckoutTokenSuccess,
     description:
       'Creates a token that a page may show to everyone: it starts the payment that it describes, and nothing else.',
     args: {

@@ -47,6 +47,11 @@ export interface PayoutRequests {
    * again.
    */
   inDoubt(tenant: Tenant): Promise<SubaccountPayout[]>;
+  /**
+   * Finds the subaccount of the request with a key; null if none was made.
+   * @throws UnavailableError (RECORDS_BEHIND) if the records may lack it
+   */
+  subaccountOfKey(tenant: Tenant, key: string): Promise<string | null>;
   /** @throws UnavailableError (RECORDS_BEHIND) if a reference is the key of a request that the records may lack */
   assertNotMissing(tenant: Tenant, reference: string): Promise<void>;
   kinds: Readonly<Record<string, RequestKind>>;
@@ -216,6 +221,11 @@ export function createPayoutRequests({
 
     hasDoubts: async (tenant) => (await intents.open(tenant, PAYOUT)).length > 0,
     inDoubt: async (tenant) => (await intents.open(tenant, PAYOUT)).map(asPayout),
+
+    async subaccountOfKey(tenant, key) {
+      const intent = await intents.find(tenant, PAYOUT, key);
+      return intent && (intent.summary as Summary).subaccountId;
+    },
 
     async assertNotMissing(tenant, reference) {
       if (reference.startsWith(IDEM)) await intents.find(tenant, PAYOUT, reference.slice(IDEM.length));

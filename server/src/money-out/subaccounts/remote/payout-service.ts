@@ -84,6 +84,7 @@ export type Get = (
 type PayoutReads = Pick<
   SubaccountService,
   | 'findPayout'
+  | 'findPayoutByKey'
   | 'findPayoutWithVersion'
   | 'findPayouts'
   | 'payouts'
@@ -221,6 +222,12 @@ export function createRemotePayouts(
 
     return {
       findPayout,
+
+      async findPayoutByKey(tenant, idempotencyKey) {
+        const reference = IDEM + idempotencyKey;
+        const subaccountId = await requests.subaccountOfKey(tenant, idempotencyKey);
+        return subaccountId === null ? null : findPayout(tenant, subaccountId, reference);
+      },
 
       async findPayoutWithVersion(tenant, subaccountId, reference) {
         // The version is read first, so that no later change is missed.

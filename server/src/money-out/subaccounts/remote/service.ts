@@ -13,6 +13,7 @@ import {
   isSuccess,
   notOffered,
   refusalOf,
+  toUpstreamError,
   unreadable,
   withNotOffered,
   withUpstreamErrors,
@@ -34,6 +35,9 @@ import { createSender, createSubaccountWith, MAY_WITHDRAW } from './commands.ts'
 import { isSubaccountId } from './mirror.ts';
 import { createRemotePayouts, type GetOptions, MAX_AGE_MS } from './payout-service.ts';
 import { createTransferRequests, entryIdOf, GET_STATEMENT } from './transfer-commands.ts';
+
+/** The pages in which a subaccount is searched by its own number: a twelfth of the budget of a minute. */
+const SEARCHED_PAGES = 10;
 
 const GET = { name: 'GET /v1/subaccounts/{id}', inWords: 'looking a subaccount up' };
 const LIST = { name: 'GET /v1/subaccounts', inWords: 'listing subaccounts' };
@@ -205,6 +209,23 @@ export function createRemoteSubaccounts(
       // Only the service knows the form of the names that it issues.
       assertNames: () => undefined,
       find,
+      async findByExternalId(tenant, externalId) {
+        const { items, complete } = await offered(
+          subaccountList.find(
+            { tenant, requester },
+            { wants: (subaccount) => subaccount.externalId === externalId, limit: 1, pages: SEARCHED_PAGES },
+          ),
+        );
+        // The service may have one that it does not show.
+        if (items.length === 0 && !complete) throw toUpstreamError(unreadable());
+        return items[0] ?? null;
+      },
+      async findTransfer(tenant, subaccountId, key) {
+        const recorded = await transfers.findByKey(tenant, subaccountId, key);
+        // The statement's entry has the balance; without it the record of the request is the answer.
+        const entry = recorded && (await findEntry(tenant, subaccountId, recorded.refId).catch(() => null));
+        return entry ?? recorded;
+      },
       async findWithVersion() {
         throw notOffered(FOLLOWING);
       },

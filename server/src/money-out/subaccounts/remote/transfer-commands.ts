@@ -6,8 +6,12 @@ import type { Tenant } from '../../../kernel/tenant.ts';
 import { disbelieve } from '../../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import type { Endpoints } from '../../../upstream/endpoint-availability.ts';
-import type { OutcomeLookup, RequestKind } from '../../../upstream/intents/operations.ts';
-import type { Intent } from '../../../upstream/intents/transitions.ts';
+import {
+  type OutcomeLookup,
+  type RequestKind,
+  unknownOutcome,
+} from '../../../upstream/intents/operations.ts';
+import { type Intent, isOpen } from '../../../upstream/intents/transitions.ts';
 import type { Observation } from '../../../upstream/mirror.ts';
 import { isRequestOfBefore } from '../../../upstream/mirror-store.ts';
 import { readPagesUntil } from '../../../upstream/read-until.ts';
@@ -26,6 +30,12 @@ export interface TransferRequests {
     tenant: Tenant,
     input: TransferInput,
   ): Promise<{ refId: string; entry: StatementEntry | null; replayed: boolean }>;
+  /**
+   * Finds the transfer to a subaccount that the request with a key has made, as far as it is recorded here; null if there is
+   * none.
+   * @throws InDoubtError, UnavailableError (RECORDS_BEHIND)
+   */
+  findByKey(tenant: Tenant, subaccountId: string, key: string): Promise<StatementEntry | null>;
   kinds: Readonly<Record<string, RequestKind>>;
 }
 
@@ -196,6 +206,17 @@ export function createTransferRequests({
         }),
       );
       return { refId: resourceId, entry: answeredEntry, replayed };
+    },
+
+    async findByKey(tenant, subaccountId, key) {
+      const intent = await intents.find(tenant, TRANSFER, key);
+      const summary = intent?.summary as Summary | undefined;
+      if (!intent || !summary || !isSameId(summary.subaccountId, subaccountId)) return null;
+      if (isOpen(intent)) throw unknownOutcome({ lookupReference: () => null }, intent, true);
+      if (intent.resourceId === null) return null;
+      const { amountCents } = summary;
+      const { resourceId: refId, createdAt } = intent;
+      return { kind: 'transfer_in', subaccountId, refId, amountCents, balanceAfterCents: null, createdAt };
     },
 
     kinds: { [TRANSFER]: { lookUp: lookUpTransfer, movesMoney: true } },
