@@ -148,6 +148,8 @@ const PLACES: Record<string, Attack> = {
   ...Object.fromEntries(FAMILIES.flatMap(placesOf)),
   'Query.cardPayments(filter.externalId)': (other) =>
     other.externalId.map((id) => ({ filter: { externalId: id } })),
+  'Query.cardPayments(filter.orderId)': (other) =>
+    other.externalId.map((id) => ({ filter: { orderId: id } })),
   'Query.cardPayments(filter.reference)': (other) =>
     other.orderCode.map((id) => ({ filter: { reference: id } })),
   'Query.node(id)': each('node', 'id'),
@@ -190,12 +192,16 @@ const PLACES: Record<string, Attack> = {
   'Query.charges(filter.reference)': (other) => other.chargeId.map((id) => ({ filter: { reference: id } })),
   'Query.payments(filter.externalId)': (other) =>
     other.externalId.map((id) => ({ filter: { externalId: `pix-${id}` } })),
+  'Query.payments(filter.orderId)': (other) =>
+    other.externalId.map((id) => ({ filter: { orderId: `pix-${id}` } })),
   'Query.payments(filter.reference)': (other) => other.paymentId.map((id) => ({ filter: { reference: id } })),
   'Query.payouts(filter.externalId)': (other) =>
     other.externalId.map((id) => ({ filter: { externalId: id } })),
   'Query.payouts(filter.reference)': (other) => other.payoutCode.map((id) => ({ filter: { reference: id } })),
   'Query.cardPaymentTotals(filter.externalId)': (other) =>
     other.externalId.map((id) => ({ filter: { externalId: id } })),
+  'Query.cardPaymentTotals(filter.orderId)': (other) =>
+    other.externalId.map((id) => ({ filter: { orderId: id } })),
   'Query.cardPaymentTotals(filter.reference)': (other) =>
     other.orderCode.map((id) => ({ filter: { reference: id } })),
   'Query.chargeTotals(filter.externalId)': (other) =>
@@ -204,6 +210,8 @@ const PLACES: Record<string, Attack> = {
     other.chargeId.map((id) => ({ filter: { reference: id } })),
   'Query.paymentTotals(filter.externalId)': (other) =>
     other.externalId.map((id) => ({ filter: { externalId: `pix-${id}` } })),
+  'Query.paymentTotals(filter.orderId)': (other) =>
+    other.externalId.map((id) => ({ filter: { orderId: `pix-${id}` } })),
   'Query.paymentTotals(filter.reference)': (other) =>
     other.paymentId.map((id) => ({ filter: { reference: id } })),
   'Query.payoutTotals(filter.externalId)': (other) =>
@@ -223,6 +231,8 @@ const PLACES: Record<string, Attack> = {
   'Query.returns(before)': withOwn('returns', 'before', () => ({ last: 2 })),
   'Query.returns(filter.externalId)': (other) =>
     other.externalId.map((id) => ({ filter: { externalId: id } })),
+  'Query.returns(filter.orderId)': (other) =>
+    other.externalId.map((id) => ({ filter: { orderId: `pix-${id}` } })),
   'Query.subaccount(subaccountId)': each('subaccountId', 'subaccountId'),
   'Query.subaccountPayout(reference)': withOwn('reference', 'reference', (own) => ({
     subaccountId: own.subaccountId[0],
@@ -329,7 +339,8 @@ const NOT_OFFERED: ReadonlySet<string> = new Set([
   'Subscription.allSubaccountUpdates(after)',
   // Deliveries are created at the service itself: this server has no record of their keys.
   'Query.delivery(idempotencyKey)',
-  ...['Query.returns(after)', 'Query.returns(before)', 'Query.returns(filter.externalId)'],
+  ...['Query.returns(after)', 'Query.returns(before)'],
+  ...['Query.returns(filter.externalId)', 'Query.returns(filter.orderId)'],
   // The subscriptions of deliveries are not refused: the deliveries of these facades are inserted rows, and no
   // event follows the cursor.
   ...['Subscription.allWebhookDeliveryUpdates(after)', 'Subscription.webhookDeliveryUpdates(after)'],
@@ -353,10 +364,12 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
     values: () => [{ input: { url: `${receiver.url}/own`, optionalEvents: ['CARD_PAYMENT_REFUNDED'] } }],
   },
   createCardPayment: {
-    names: ['input.idempotencyKey', 'input.externalId'],
+    names: ['input.idempotencyKey', 'input.orderId', 'input.externalId'],
     values: ({ key, externalId }) => [
       ...key.map((idempotencyKey) => ({ input: { valueCents: 4990, idempotencyKey } })),
-      ...externalId.map((id) => ({ input: { valueCents: 4990, externalId: id } })),
+      ...externalId.map((id, index) => ({
+        input: { valueCents: 4990, [index % 2 === 0 ? 'orderId' : 'externalId']: id },
+      })),
     ],
   },
   createCharge: {
@@ -367,10 +380,12 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
     ],
   },
   createPayment: {
-    names: ['input.idempotencyKey', 'input.externalId'],
+    names: ['input.idempotencyKey', 'input.orderId', 'input.externalId'],
     values: ({ key, externalId }) => [
       ...key.map((idempotencyKey) => ({ input: { valueCents: 4990, idempotencyKey } })),
-      ...externalId.map((id) => ({ input: { valueCents: 4990, externalId: id } })),
+      ...externalId.map((id, index) => ({
+        input: { valueCents: 4990, [index % 2 === 0 ? 'orderId' : 'externalId']: id },
+      })),
     ],
   },
   cancelSubscription: {
@@ -382,10 +397,12 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
       key.map((idempotencyKey) => ({ input: { valueCents: 4990, interval: 'WEEKLY', idempotencyKey } })),
   },
   createCheckoutToken: {
-    names: ['input.externalId'],
+    names: ['input.orderId', 'input.externalId'],
     values: ({ externalId }) => [
       { input: { amount: { fixedCents: 4990 } } },
-      ...externalId.map((id) => ({ input: { amount: { fixedCents: 4990 }, externalId: id } })),
+      ...externalId.map((id, index) => ({
+        input: { amount: { fixedCents: 4990 }, [index % 2 === 0 ? 'orderId' : 'externalId']: id },
+      })),
     ],
   },
   createDelivery: {
@@ -591,6 +608,8 @@ const REST_CHANGES: Record<string, RestChange> = {
     })),
   'POST /v1/card-payments (externalId)': ({ externalId }) =>
     externalId.map((id) => ({ path: '/card-payments', body: { valueCents: 4990, externalId: id } })),
+  'POST /v1/card-payments (orderId)': ({ externalId }) =>
+    externalId.map((id) => ({ path: '/card-payments', body: { valueCents: 4990, orderId: id } })),
   'POST /v1/subscriptions (idempotencyKey)': ({ key }) =>
     key.map((idempotencyKey) => ({
       path: '/subscriptions',
@@ -612,6 +631,8 @@ const REST_CHANGES: Record<string, RestChange> = {
     })),
   'POST /v1/payments (externalId)': ({ externalId }) =>
     externalId.map((id) => ({ path: '/payments', body: { valueCents: 4990, externalId: id } })),
+  'POST /v1/payments (orderId)': ({ externalId }) =>
+    externalId.map((id) => ({ path: '/payments', body: { valueCents: 4990, orderId: id } })),
   'POST /v1/payments/{id}/refunds (idempotencyKey)': ({ key }, { paymentId }) =>
     key.map((each) => ({
       path: `/payments/${paymentId[0]}/refunds`,
@@ -1140,8 +1161,11 @@ async function sideOf(
       await app.litecoin.send(ltc.address!, { litoshi: ltc.litoshi, confirmations: 2 });
       continue;
     }
-    await app.pix.pay({ txid: txidOf(paymentId) });
-    await app.payments.receive(service.tenant, paymentId);
+    // The second payment by PIX of an order or a charge is returned.
+    for (let paid = 0; paid < 2; paid += 1) {
+      await app.pix.pay({ txid: txidOf(paymentId) });
+      await app.payments.receive(service.tenant, paymentId);
+    }
     await client.request(
       'mutation ($input: RefundPaymentInput!) { refundPayment(input: $input) { __typename } }',
       { input: { paymentId, amountCents: 10, idempotencyKey: `devolucao-${paymentId}` } },
@@ -1149,7 +1173,6 @@ async function sideOf(
   }
   const { items: charges } = await app.charges.listPage(service.tenant, { limit: 10, offset: 0 });
   for (const { chargeId } of charges) {
-    // The second payment by PIX is returned.
     for (let paid = 0; paid < 2; paid += 1) {
       await app.pix.pay({ txid: txidOf(chargeId) });
       await app.charges.receive(service.tenant, chargeId);

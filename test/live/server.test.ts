@@ -274,6 +274,7 @@ describe('follow', () => {
       previousStatus: null,
       resource: {
         orderCode: ids[1],
+        orderId: '1044',
         externalId: '1044',
         metadata: null,
         status: 'PENDING',
@@ -402,9 +403,30 @@ describe('sales', () => {
     };
     const paidAt = expect.stringMatching(/^2026-03-02T12:/);
     expect(await read({ from })).toEqual([
-      { id: card.payment.orderCode, externalId: '1042', amountCents: 4990, paidAt, metadata: '{}' },
-      { id: other.payment.paymentId, externalId: null, amountCents: 20, paidAt, metadata: null },
-      { id: one.payment.paymentId, externalId: '1043', amountCents: 10, paidAt, metadata: null },
+      {
+        id: card.payment.orderCode,
+        orderId: '1042',
+        externalId: '1042',
+        amountCents: 4990,
+        paidAt,
+        metadata: '{}',
+      },
+      {
+        id: other.payment.paymentId,
+        orderId: null,
+        externalId: null,
+        amountCents: 20,
+        paidAt,
+        metadata: null,
+      },
+      {
+        id: one.payment.paymentId,
+        orderId: '1043',
+        externalId: '1043',
+        amountCents: 10,
+        paidAt,
+        metadata: null,
+      },
     ]);
     expect(await read({ from: new Date(0), to: from })).toEqual([]);
     const refused = sales({ ...server, key: 'ps_live_x' }, { from }).next();
@@ -427,7 +449,7 @@ describe('sales', () => {
           if (heard.length === 3) left.abort();
         },
         onSale: (sale) => heard.push(sale),
-        onRefund: (refund) => heard.push({ refunded: refund.id, externalId: refund.externalId }),
+        onRefund: ({ id, orderId, externalId }) => heard.push({ refunded: id, orderId, externalId }),
       });
     let orderCode = '';
     let paymentId = '';
@@ -447,9 +469,9 @@ describe('sales', () => {
     });
     const paidAt = expect.any(String);
     expect(heard).toEqual([
-      { id: orderCode, externalId: '2001', amountCents: 4990, paidAt, metadata: null },
-      { id: paymentId, externalId: null, amountCents: 35, paidAt, metadata: null },
-      { refunded: orderCode, externalId: '2001' },
+      { id: orderCode, orderId: '2001', externalId: '2001', amountCents: 4990, paidAt, metadata: null },
+      { id: paymentId, orderId: null, externalId: null, amountCents: 35, paidAt, metadata: null },
+      { refunded: orderCode, orderId: '2001', externalId: '2001' },
     ]);
   });
 
@@ -490,10 +512,11 @@ describe('sales', () => {
         externalId: '7',
         ...paid,
       }),
-    ).toEqual({ id: 'PSC-1', externalId: '7', amountCents: 110, ...sale });
+    ).toEqual({ id: 'PSC-1', orderId: '7', externalId: '7', amountCents: 110, ...sale });
     for (const event of ['payment.paid', 'payment.test.paid'] as const)
       expect(saleOf({ ...of('payment'), event, paymentId: 'psa_1', amountCents: 10, ...paid })).toEqual({
         id: 'psa_1',
+        orderId: null,
         externalId: null,
         amountCents: 10,
         ...sale,
@@ -516,7 +539,7 @@ describe('sales', () => {
   test('refundOf reads the whole refund of a sale, once, and nothing of money that is returned', () => {
     const paidAt = '2026-03-02T12:00:00.000Z';
     const refunded = { status: 'refunded', paidAt, refundedAt: paidAt, metadata: null } as const;
-    const refund = { externalId: '7', refundedAt: paidAt, metadata: null };
+    const refund = { orderId: '7', externalId: '7', refundedAt: paidAt, metadata: null };
     expect(
       refundOf({
         ...of('card_payment'),
@@ -547,6 +570,7 @@ describe('sales', () => {
     const times = { receivedAt: paidAt, returnedAt: paidAt };
     const cause = {
       cause: 'paid_elsewhere',
+      orderId: '7',
       externalId: '7',
       keptPayment: 'PSC-2',
       endToEndId: null,

@@ -58,6 +58,13 @@ const ELSEWHERE: readonly [inputs: RegExp, where: string][] = [
   [/^Query\._entities\(/, 'objects as a gateway names them: graphql/federation.test.ts'],
   [/^Query\.nodes\(/, 'each of them is read as the id of node: graphql/queries.test.ts'],
   [/\(tokenId\)$/, 'selects among changes, and no text is wrong: graphql/update-filters.test.ts'],
+  [/^Mutation\.\w+\(input\.valueCents\)$/, 'amountCents under its other name: kernel/aliases.test.ts'],
+  [/^Mutation\.create(?:CardPayment|Payment|CheckoutToken)\(input\.externalId\)$/, 'orderId: the same'],
+  [
+    /^Mutation\.createCheckoutToken\(input\.amountCents\)$/,
+    'amount.fixedCents: card-payments/tokens.test.ts',
+  ],
+  [/^POST \/v1\/(?:card-payments|payments|charges|subscriptions) \((?:amountCents|orderId)\)$/, 'the same'],
   [/ \(Idempotency-Key\)$/, 'a header in place of the member idempotencyKey: commit/idempotency.test.ts'],
 ];
 
@@ -465,6 +472,16 @@ const CARD_DETAILS = {
   cancelUrl: { field: { kind: 'url', valid: 'https://loja.example/' } },
   customer: { field: customer({ name: 'Ana' }) },
 } satisfies Operation['fields'];
+/** GraphQL has its own names of an amount and of an order. The other names have the same rules. */
+const { externalId: ORDER_ID, ...UNNUMBERED } = CARD_DETAILS;
+const ORDER_DETAILS = { orderId: ORDER_ID, ...UNNUMBERED } satisfies Operation['fields'];
+const withAmountCents = ({
+  valueCents,
+  ...fields
+}: Operation['fields'] & { valueCents: Operation['fields'][string] }): Operation['fields'] => ({
+  amountCents: valueCents,
+  ...fields,
+});
 /** The values of a language are written differently in GraphQL. */
 const LANGUAGE = { field: { kind: 'choice', valid: 'es' } } as const;
 const GRAPHQL_LANGUAGE = { field: { kind: 'choice', valid: 'ES' } } as const;
@@ -915,14 +932,14 @@ function graphqlOperations(ids: Ids): Operation[] {
       field: idField('tentativa-0123456789-abc', MALFORMED_ATTEMPT_IDS, []),
       required: true,
     },
-    valueCents: { field: cents(4990, { min: 100, max: 100_000 }) },
+    amountCents: { field: cents(4990, { min: 100, max: 100_000 }) },
     customer: CARD_DETAILS.customer,
   } satisfies Operation['fields'];
 
   return [
     mutation('createCardPayment', {
-      valueCents: VALUE,
-      ...CARD_DETAILS,
+      amountCents: VALUE,
+      ...ORDER_DETAILS,
       language: GRAPHQL_LANGUAGE,
       idempotencyKey: GRAPHQL_KEY,
     }),
@@ -936,14 +953,14 @@ function graphqlOperations(ids: Ids): Operation[] {
       idempotencyKey: { field: { kind: 'key', valid: 'chave-cartao' } },
     }),
     mutation('createPayment', {
-      valueCents: PIX_VALUE,
-      ...CARD_DETAILS,
+      amountCents: PIX_VALUE,
+      ...ORDER_DETAILS,
       language: GRAPHQL_LANGUAGE,
       idempotencyKey: GRAPHQL_KEY,
       method: { field: { kind: 'choice', valid: 'PIX' } },
     }),
     mutation('createPayment', {
-      valueCents: PIX_VALUE,
+      amountCents: PIX_VALUE,
       description: CARD_DETAILS.description,
       customer: CARD_DETAILS.customer,
       method: { field: { kind: 'choice', valid: 'LTC' } },
@@ -954,7 +971,7 @@ function graphqlOperations(ids: Ids): Operation[] {
       idempotencyKey: { field: { kind: 'key', valid: 'chave-produto' } },
     }),
     mutation('createSubscription', {
-      ...SUBSCRIPTION,
+      ...withAmountCents(SUBSCRIPTION),
       language: GRAPHQL_LANGUAGE,
       idempotencyKey: GRAPHQL_KEY,
       interval: { field: { kind: 'choice', valid: 'MONTHLY' }, required: true },
@@ -965,9 +982,13 @@ function graphqlOperations(ids: Ids): Operation[] {
       ...REFUND,
       idempotencyKey: GRAPHQL_KEY,
     }),
-    mutation('createCharge', { ...CHARGE, language: GRAPHQL_LANGUAGE, idempotencyKey: GRAPHQL_KEY }),
     mutation('createCharge', {
-      valueCents: SPLIT_VALUE,
+      ...withAmountCents(CHARGE),
+      language: GRAPHQL_LANGUAGE,
+      idempotencyKey: GRAPHQL_KEY,
+    }),
+    mutation('createCharge', {
+      amountCents: SPLIT_VALUE,
       splits: { field: splitsOf(ids, (subaccountId, share) => ({ subaccountId, share })) },
     }),
     mutation('refundCharge', {
@@ -1033,7 +1054,7 @@ function graphqlOperations(ids: Ids): Operation[] {
     }),
     mutation(
       'createTestPayment',
-      { valueCents: TEST_VALUE, pending: { field: { kind: 'flag', valid: false } } },
+      { amountCents: TEST_VALUE, pending: { field: { kind: 'flag', valid: false } } },
       sandbox,
     ),
     mutation(
@@ -1046,7 +1067,7 @@ function graphqlOperations(ids: Ids): Operation[] {
       sandbox,
     ),
     mutation('createCheckoutToken', {
-      ...CARD_DETAILS,
+      ...ORDER_DETAILS,
       language: GRAPHQL_LANGUAGE,
       ...ORIGINS,
       ...BOUND,

@@ -23,6 +23,7 @@ const PAID: Filter = {
   ...DETAILS,
   ...instants('createdAfter', 'createdBefore', 'paidAfter', 'paidBefore', 'refundedAfter', 'refundedBefore'),
 };
+const ORDER = { orderId: DETAILS.externalId } satisfies Filter;
 const CUSTOMER = { customer: { field: { kind: 'customer', valid: { externalId: '42' } } } } satisfies Filter;
 
 /**
@@ -46,13 +47,13 @@ export const FILTERS: Readonly<
   CardPaymentFilter: {
     list: 'cardPayments',
     stream: 'allCardPaymentUpdates',
-    fields: { ...PAID, ...CUSTOMER },
+    fields: { ...PAID, ...ORDER, ...CUSTOMER },
     ofList: instants('releasedAfter', 'releasedBefore'),
   },
   PaymentFilter: {
     list: 'payments',
     stream: 'allPaymentUpdates',
-    fields: { ...PAID, ...CUSTOMER, status: choices('PAID'), method: choices('PIX') },
+    fields: { ...PAID, ...ORDER, ...CUSTOMER, status: choices('PAID'), method: choices('PIX') },
   },
   ChargeFilter: {
     list: 'charges',
@@ -75,7 +76,7 @@ export const FILTERS: Readonly<
   },
   PaymentReturnFilter: {
     list: 'returns',
-    fields: { externalId: DETAILS.externalId },
+    fields: { ...ORDER, externalId: DETAILS.externalId },
   },
   DisputeFilter: {
     list: 'disputes',

@@ -52,6 +52,7 @@ describeOnDatabase('webhooks', (open) => {
         paidAt: payment.paidAt!.toISOString(),
         customer: { name: 'Ana', email: 'ana@example.com' },
         metadata: ' {"pedido": "\\u0000 1", "pão": "🧀"} ',
+        orderId: '1042',
         externalId: '1042',
       });
       vi.useFakeTimers({ toFake: ['Date'], now: payment.paidAt! });

@@ -121,7 +121,8 @@ export const HAPPENINGS: Record<
     await core.pix.pay({ txid: txidOf(id) });
     const [returned] = (await core.payments.receive(core.tenant, id))!.returnedCredits;
     const { endToEndId } = returned!;
-    const of = { of: { type: 'payment', id }, externalId: '1042', keptPayment: null, endToEndId };
+    const order = { orderId: '1042', externalId: '1042', keptPayment: null };
+    const of = { of: { type: 'payment', id }, ...order, endToEndId };
     const times = { receivedAt: at, returnedAt: at };
     const returnId = expect.stringMatching(/^ret_[0-9a-f]{24}$/);
     return { returnId, ...of, amountCents: 4990, cause: 'already_paid', ...times, metadata: SALE.metadata };

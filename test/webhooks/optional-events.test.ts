@@ -151,7 +151,7 @@ describeOnDatabase('optional webhook events', (open) => {
       await core.pass(HOUR);
       expect(names(receiver).sort()).toEqual(['card_payment.paid', 'return.completed', 'return.completed']);
       const returned = bodies(receiver).filter(({ event }) => event === 'return.completed');
-      const shown = { amountCents: 4990, cause: 'paid_elsewhere', externalId: '1042', keptPayment: kept };
+      const shown = { amountCents: 4990, cause: 'paid_elsewhere', orderId: '1042', keptPayment: kept };
       expect(returned.map(({ of }) => of.id).sort()).toEqual([late, byPix].sort());
       for (const body of returned) expect(body).toMatchObject({ ...shown, metadata: SALE.metadata });
     });

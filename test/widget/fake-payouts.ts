@@ -378,6 +378,7 @@ function payoutOf(number: number, count: number): Payout {
     code: `SAQ-${String(number).padStart(6, '0')}`,
     method: (['PIX', 'PIX_TURBO', 'PIX', 'LTC'] as const)[number % 4]!,
     amountCents: 5_000 + ((number * 7_919) % 90_000),
+    serviceFeeCents: 100,
     feeCents: 100,
     destination: DESTINATIONS[number % DESTINATIONS.length]!,
     status,

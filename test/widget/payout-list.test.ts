@@ -18,6 +18,7 @@ function payout(number: number, values: Partial<Payout> = {}): Payout {
     code: `SAQ-${number}`,
     method: 'PIX',
     amountCents: number * 100,
+    serviceFeeCents: 100,
     feeCents: 100,
     destination: 'a***@psa.example',
     status: 'PENDING',

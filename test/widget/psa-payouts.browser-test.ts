@@ -59,7 +59,10 @@ describe('the first page', () => {
     const fee = (index: number) => rows(element)[index]?.querySelector('.amount small')?.textContent ?? null;
     expect(fee(0)).toContain('1,00');
     await act(element, {
-      change: { number: 2, values: { feeCents: null, status: 'COMPLETED', version: 2 } },
+      change: {
+        number: 2,
+        values: { serviceFeeCents: null, feeCents: null, status: 'COMPLETED', version: 2 },
+      },
     });
     await shows(() => fee(0), null);
     expect(fee(1)).toContain('1,00');

@@ -178,15 +178,15 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if ((isStarted(phase) && !isSwitch) || this.resuming || host.disabled) return;
     if (!this.emit('psa-before-start', { method }, true)) return;
     const endpoint = this.#visits.endpointOf(this.host);
-    const { token, customer, amountCents: valueCents } = host;
+    const { token, customer, amountCents } = host;
     if (!endpoint || !token || !method) {
       // The chunk contains the text of the error.
       await this.load().catch(() => undefined);
       this.fail(failure('not_configured', 'no endpoint, token or method'));
       return;
     }
-    let visit = this.#visits.next(method, valueCents);
-    visit = { ...visit, valueCents, endpoint, startedBy: keyOf(token) };
+    let visit = this.#visits.next(method, amountCents);
+    visit = { ...visit, valueCents: amountCents, endpoint, startedBy: keyOf(token) };
     // Saved before the request: a reload during it must retry with the same attempt id.
     this.#visits.save(visit);
     this.#stopFollowing();
@@ -200,7 +200,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     try {
       const { startCheckout } = await this.load();
       for (let tries = 1; ; tries++) {
-        const input = { attemptId: attemptId(visit), valueCents, customer } as StartCheckoutInput;
+        const input = { attemptId: attemptId(visit), amountCents, customer } as StartCheckoutInput;
         const options = { endpoint, token, method, input, signal, host, visit, visits: this.#visits };
         const { payment, paymentToken, token: used = token } = await startCheckout(options);
         this.#watch.note(payment);

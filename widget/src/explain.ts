@@ -85,7 +85,7 @@ function findMistake(
 
 /** Explains an amount that the token does not take, in the words of the server. */
 function wrongAmount({ amountCents }: Embedded, message: string): Mistake {
-  const range = message.replace(/^.*valueCents: /, '');
+  const range = message.replace(/^.*amountCents: /, '');
   return amountCents === undefined
     ? {
         cause: `it has no amount-cents, and its token lets the page choose the amount (${range}).`,

@@ -118,7 +118,7 @@ export interface CustomerInput {
 
 export interface StartCheckoutInput {
   attemptId: string;
-  valueCents?: number | null;
+  amountCents?: number | null;
   customer?: CustomerInput | null;
 }
 

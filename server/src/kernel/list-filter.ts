@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refuseTwoOrders, takeNames, withKnownOrder } from './aliases.ts';
 import { ValidationError } from './errors.ts';
 import type { Cents } from './money.ts';
 import { externalIdText, isStorable, longExternalIdText, NOT_STORABLE, plainText } from './text.ts';
@@ -22,30 +23,34 @@ export interface DetailFilter {
 }
 
 /** The members of a filter as GraphQL gives them. */
-type Given = { [Member in keyof DetailFilter]?: unknown };
+type Given = { [Member in keyof DetailFilter | 'orderId']?: unknown };
 
 /** The given members of a filter that only one list has. */
 type OwnOf<Filter> = {
-  [Member in Exclude<keyof Filter, keyof DetailFilter>]?: Exclude<Filter[Member], null>;
+  [Member in Exclude<keyof Filter, keyof DetailFilter | 'orderId'>]?: Exclude<Filter[Member], null>;
 };
 
 const email = plainText({ max: 254 });
 /** The schema is created once: its first use compiles it, which takes longer than a page of payouts. */
-const details = z.looseObject({
-  externalId: externalIdText.nullish(),
-  reference: z
-    .string()
-    .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 letters, digits and signs')
-    .nullish(),
-  amountCents: z.number().nullish(),
-  customer: z
-    .union([z.object({ email }).strict(), z.object({ externalId: longExternalIdText }).strict()])
-    .nullish(),
-  paidAfter: z.date().nullish(),
-  paidBefore: z.date().nullish(),
-  refundedAfter: z.date().nullish(),
-  refundedBefore: z.date().nullish(),
-});
+const details = z
+  .looseObject({
+    orderId: externalIdText.nullish(),
+    externalId: externalIdText.nullish(),
+    reference: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 letters, digits and signs')
+      .nullish(),
+    amountCents: z.number().nullish(),
+    customer: z
+      .union([z.object({ email }).strict(), z.object({ externalId: longExternalIdText }).strict()])
+      .nullish(),
+    paidAfter: z.date().nullish(),
+    paidBefore: z.date().nullish(),
+    refundedAfter: z.date().nullish(),
+    refundedBefore: z.date().nullish(),
+  })
+  .superRefine(refuseTwoOrders)
+  .transform(withKnownOrder);
 
 /**
  * Reads the given members that filters of several lists share; other members stay as they are.
@@ -56,11 +61,12 @@ export function detailsOf<Filter extends Given>(
 ): DetailFilter & OwnOf<Filter> {
   // Most pages have no filter.
   if (!filter || Object.keys(filter).length === 0) return {};
-  const { data, error } = details.safeParse(filter);
-  if (!data)
+  const { data: parsed, error } = details.safeParse(filter);
+  if (!parsed)
     throw new ValidationError(
       error.issues.map(({ path, message }) => ({ path: ['filter', ...path].join('.'), message })),
     );
+  const { input: data } = takeNames(parsed);
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value != null)) as DetailFilter &
     OwnOf<Filter>;
 }

@@ -19,7 +19,11 @@ describe('the keys of the types', () => {
     expect(keys[0]).toBe('id');
     for (const key of keys) expect(type.getFields()[key]!.type.toString()).toMatch(/^(ID|String)!$/);
     const directives = keys.map((key) => `@key(fields: "${key}")`).join(' ');
-    expect(sdlOf(schema)).toContain(`type ${type.name} implements Node ${directives} {`);
+    const interfaces = type.getInterfaces().map(({ name }) => name);
+    expect(interfaces).toContain('Node');
+    expect(sdlOf(schema)).toContain(
+      `type ${type.name} implements ${interfaces.sort().join(' & ')} ${directives} {`,
+    );
   });
 
   test.each(nodeTypes.filter(({ name }) => keysOfEntity(name).length > 1))(

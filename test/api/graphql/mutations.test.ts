@@ -375,6 +375,29 @@ describe('startCheckout', () => {
     expect(await count()).toBe(before);
   });
 
+  test('createCheckoutToken takes amountCents for a fixed amount, and orderId for the order', async () => {
+    const named = { amountCents: 4990, orderId: 'graphql-1045' };
+    const [first, again] = [
+      await mint(named),
+      await mint({ amount: { fixedCents: 4990 }, externalId: 'graphql-1045' }),
+    ];
+    const started = [];
+    for (const { token } of [first, again])
+      started.push(await start(app.client(token), { attemptId: attemptId() }));
+    expect(started[1].cardPayment.orderCode).toBe(started[0].cardPayment.orderCode);
+    for (const [input, path, other] of [
+      [{ ...named, amount: { fixedCents: 4990 } }, 'input.amount', 'amountCents'],
+      [{ orderId: 'graphql-1045' }, 'input.amount', 'amountCents'],
+      [{ ...named, amountCents: 79 }, 'input.amountCents', '80'],
+      [{ ...named, externalId: 'graphql-1046' }, 'input.orderId', 'externalId'],
+      [{ ...named, reusable: true }, 'input.orderId', 'reusable'],
+    ] as const)
+      expect(await mint(input)).toMatchObject({
+        __typename: 'ValidationError',
+        fields: [{ path, message: expect.stringContaining(other) }],
+      });
+  });
+
   test('startCheckout gives each visitor of a reusable token a payment', async () => {
     const client = await page({ amount: { fixedCents: 4990 }, reusable: true });
     const first = await start(client, { attemptId: attemptId() });
@@ -384,7 +407,10 @@ describe('startCheckout', () => {
 
   test.each([
     [{ amount: { fixedCents: 4990 } }, { valueCents: 4991 }, 'input.valueCents'],
-    [{ amount: { range: { minCents: 100, maxCents: 900 } } }, {}, 'input.valueCents'],
+    [{ amount: { range: { minCents: 100, maxCents: 900 } } }, {}, 'input.amountCents'],
+    [{ amount: { range: { minCents: 100, maxCents: 900 } } }, { amountCents: 901 }, 'input.amountCents'],
+    [{ amountCents: 4990 }, { amountCents: 4991 }, 'input.amountCents'],
+    [{ amountCents: 4990 }, { amountCents: 4990, valueCents: 4990 }, 'input.amountCents'],
     [{ amount: { range: { minCents: 100, maxCents: 900 } } }, { valueCents: 99 }, 'input.valueCents'],
     [{ amount: { range: { minCents: 100, maxCents: 900 } } }, { valueCents: 901 }, 'input.valueCents'],
     [{ amount: { fixedCents: 4990 } }, { attemptId: 'short' }, 'input.attemptId'],

@@ -119,8 +119,9 @@ describe('a request for a card payment', () => {
     ['externalId', 'right to left \u202e'],
     ['externalId', 'separator \u2028'],
     ['externalId', 'separator \u001f'],
-    ['valueCents', undefined],
-    ['valueCents', null],
+    ['amountCents', undefined, { valueCents: undefined }],
+    ['amountCents', null, { valueCents: null }],
+    ['amountCents', 80],
     ['valueCents', 0],
     ['valueCents', 79],
     ['valueCents', -80],
@@ -283,7 +284,13 @@ describe('a token’s amount', () => {
     expect(() => checkoutAmount(grant, asked)).toThrow(
       expect.objectContaining({
         constructor: ValidationError,
-        fields: [{ path: 'input.valueCents', message: expect.stringMatching(/\d/) }],
+        // Without an amount the error names the one that is to be given.
+        fields: [
+          {
+            path: asked == null ? 'input.amountCents' : 'input.valueCents',
+            message: expect.stringMatching(/\d/),
+          },
+        ],
       }),
     );
   });

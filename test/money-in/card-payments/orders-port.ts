@@ -191,7 +191,7 @@ export function describeOrders(start: StartPortFixture): void {
         const minted = checkoutTokens.create(tenant, null, { ...input, ...other });
         await expect(minted).rejects.toMatchObject({
           code: 'IDEMPOTENCY_CONFLICT',
-          message: `A checkout token of this externalId was minted before with another ${named}`,
+          message: `A checkout token of this orderId was minted before with another ${named}`,
         });
       }
       const both = await Promise.allSettled(

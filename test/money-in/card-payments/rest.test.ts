@@ -78,8 +78,12 @@ describe('creating a card payment (section 4.2)', () => {
   });
 
   test.each([
-    [{}, /^valueCents: is required$/],
-    [{ valueCents: null }, /^valueCents: must be an integer/],
+    [{}, /^amountCents: is required, or valueCents, which is the same$/],
+    [{ valueCents: null }, /^amountCents: is required, or valueCents/],
+    [{ amountCents: 79 }, /^amountCents: must be at least 80/],
+    [{ valueCents: 100, amountCents: 100 }, /^amountCents: must not be given together with valueCents/],
+    [{ valueCents: 100, orderId: '7', externalId: '8' }, /^orderId: must be the same as externalId/],
+    [{ valueCents: 100, orderId: '' }, /^orderId: must not be empty$/],
     [{ valueCents: 80.5 }, /^valueCents: must be an integer/],
     [{ valueCents: '100' }, /^valueCents: must be an integer/],
     [{ valueCents: -100 }, /^valueCents: must be an integer/],
@@ -133,6 +137,21 @@ describe('creating a card payment (section 4.2)', () => {
     expect((await shop.get('/card-payments')).body.total).toBe(1);
   });
 
+  test('The same sale under the other names of its members is the same request over REST', async () => {
+    const shop = await merchant();
+    const key = { idempotencyKey: 'names' };
+    const sale = { valueCents: 100, externalId: '1042' };
+    const first = await shop.post('/card-payments', { ...sale, ...key });
+    const named = { amountCents: 100, orderId: '1042' };
+    const again = await shop.post('/card-payments', { ...named, ...key });
+    expect([again.body.orderCode, again.headers.get('idempotent-replayed')]).toEqual([
+      first.body.orderCode,
+      'true',
+    ]);
+    const { body } = await shop.get(`/card-payments/${first.body.orderCode}`);
+    expect(body).toMatchObject({ amountCents: 100, feeCents: 0, netAmountCents: 100, orderId: '1042' });
+  });
+
   test('A payment over REST has the externalId of its creation, as its webhook has', async () => {
     const shop = await merchant();
     const { body: made } = await shop.post('/card-payments', { valueCents: 100, externalId: 'nº 1042' });
@@ -151,6 +170,7 @@ describe('creating a card payment (section 4.2)', () => {
       status: 'paid',
       metadata: null,
       paidAt: paid!.paidAt!.toISOString(),
+      orderId: 'nº 1042',
       externalId: 'nº 1042',
     });
     expect(lone.status).toBe('pending');
@@ -291,10 +311,13 @@ test('No REST response contains a card’s number, a charge or a hash', async ()
     'expiresAt',
     'externalId',
     'failureReason',
+    'feeCents',
     'keptPayment',
     'language',
     'metadata',
+    'netAmountCents',
     'orderCode',
+    'orderId',
     'orderPaid',
     'orderRefunded',
     'paidAt',

@@ -349,3 +349,78 @@ describe('the hosted page of a charge', () => {
     expect(missing.status).toBe(404);
   });
 });
+
+describe('sales', () => {
+  const SALE = `fragment Sale on Sale {
+    __typename id status method isFinal amountCents serviceFeeCents netAmountCents refundedCents refundableCents
+    customer { name externalId } orderId description metadata currency checkoutUrl language version unresolved
+    createdAt expiresAt expiresInSeconds paidAt paidLate canceledAt refundedAt failureReason otherPaidCents
+    refunds { amountCents of { ...Refunded } } disputes { amountCents }
+  }
+  fragment Refunded on Sale { __typename id status amountCents }`;
+
+  test('One fragment reads card payments, payments and charges: what one of them has not is null', async () => {
+    await merchant({ pixFeeCents: 50 });
+    const sale = { amountCents: 5_000, description: 'Caneca', metadata: '{"a":1}' };
+    const customer = { name: 'Ana', externalId: 'u-17' };
+    const { orderCode } = (await rest.post('/card-payments', { ...sale, customer, orderId: '1042' })).body;
+    const { paymentId } = (await rest.post('/payments', { ...sale, customer, orderId: '1043' })).body;
+    const { chargeId } = (await rest.post('/charges', { ...sale, externalId: '1044' })).body;
+    await pay(chargeId);
+    await rest.post(`/charges/${chargeId}/refunds`, { amountCents: 100 });
+    await app.work.settled();
+    const { card, payment, charge } = await graphql.request(
+      `query ($card: String!, $payment: String!, $charge: String!) {
+        card: cardPayment(orderCode: $card) { id } payment: payment(paymentId: $payment) { id }
+        charge: charge(chargeId: $charge) { id } }`,
+      { card: orderCode, payment: paymentId, charge: chargeId },
+    );
+    const ids = [card.id, payment.id, charge.id];
+    const { nodes } = await graphql.request(`query ($ids: [ID!]!) { nodes(ids: $ids) { ...Sale } } ${SALE}`, {
+      ids,
+    });
+    const given = { amountCents: 5_000, description: 'Caneca', metadata: '{"a":1}', currency: 'BRL' };
+    expect(nodes).toEqual([
+      expect.objectContaining({
+        ...{ __typename: 'CardPayment', id: card.id, ...given, customer, orderId: '1042', method: 'CARD' },
+        ...{ status: 'PENDING', isFinal: false, serviceFeeCents: 0, netAmountCents: 5_000, refunds: [] },
+      }),
+      expect.objectContaining({
+        ...{ __typename: 'Payment', id: payment.id, ...given, customer, orderId: '1043', method: 'PIX' },
+        ...{ status: 'PENDING', isFinal: false, serviceFeeCents: 50, netAmountCents: 4_950, refunds: [] },
+      }),
+      // A charge has no customer, and belongs to no order.
+      expect.objectContaining({
+        ...{ __typename: 'Charge', id: charge.id, ...given, customer: null, orderId: null, method: 'PIX' },
+        ...{ status: 'PAID', isFinal: false, serviceFeeCents: 50, netAmountCents: 4_950, refundedCents: 100 },
+        refunds: [
+          {
+            amountCents: 100,
+            of: { __typename: 'Charge', id: charge.id, status: 'PAID', amountCents: 5_000 },
+          },
+        ],
+      }),
+    ]);
+  });
+
+  test('A charge takes no orderId, in either interface: a second one of its label is never sent back', async () => {
+    await merchant();
+    const body = { amountCents: 500, orderId: '1042' };
+    expect(await rest.post('/charges', body)).toMatchObject({
+      status: 400,
+      body: { error: expect.stringContaining('orderId: is unknown') },
+    });
+    const { body: refused } = await graphql.send(CREATE, { input: body });
+    expect(refused.errors[0].message).toContain('orderId');
+  });
+
+  test('The deprecated names of a charge answer the same as their successors', async () => {
+    await merchant({ pixFeeCents: 50 });
+    const { chargeId } = await createdBy({ valueCents: 5_000 });
+    const { charge } = await graphql.request(
+      'query ($id: String!) { charge(chargeId: $id) { amountCents feeCents serviceFeeCents } }',
+      { id: chargeId },
+    );
+    expect(charge).toEqual({ amountCents: 5_000, feeCents: 50, serviceFeeCents: 50 });
+  });
+});

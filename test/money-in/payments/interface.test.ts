@@ -239,7 +239,21 @@ describe('a payment over GraphQL', () => {
 
   test.each<[string, object, object]>([
     ['an amount of 0', { valueCents: 0 }, { fields: [{ path: 'input.valueCents' }] }],
-    ['no amount and no product', { valueCents: null }, { fields: [{ path: 'input.valueCents' }] }],
+    [
+      'no amount and no product',
+      { valueCents: null },
+      { fields: [{ path: 'input.amountCents', message: expect.stringMatching(/valueCents.*productId/) }] },
+    ],
+    [
+      'an amount under both names',
+      { amountCents: 4990 },
+      { fields: [{ path: 'input.amountCents', message: expect.stringContaining('valueCents') }] },
+    ],
+    [
+      'two orders',
+      { orderId: '1', externalId: '2' },
+      { fields: [{ path: 'input.orderId', message: expect.stringContaining('externalId') }] },
+    ],
     ['both', { productId: '0'.repeat(24) }, { fields: [{ path: 'input.valueCents' }] }],
     [
       'a product that nobody has',

@@ -199,7 +199,10 @@ describe('creating a payment by PIX', () => {
     const shop = await merchant();
     const url = (length: number) => `https://shop.example/${'x'.repeat(length - 21)}`;
     for (const [given, error] of [
-      [{ valueCents: null }, 'valueCents: must be given, or productId in its place, and not both'],
+      [{ valueCents: null }, 'amountCents: is required, or valueCents, which is the same, or productId in'],
+      [{ amountCents: 100 }, 'amountCents: must not be given together with valueCents'],
+      [{ valueCents: null, amountCents: 0 }, 'amountCents: must be at least 1'],
+      [{ orderId: '1', externalId: '2' }, 'orderId: must be the same as externalId'],
       [{ productId: '0'.repeat(24) }, 'valueCents: must be given, or productId in its place, and not both'],
       [{ valueCents: 0 }, 'valueCents: must be at least 1'],
       [{ valueCents: -1 }, 'valueCents: must be an integer number of cents'],
@@ -411,10 +414,10 @@ describe('the webhook of a paid payment', () => {
     const without = (body: object, ...names: string[]) =>
       Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
     // Each order is paid once, so the two payments have different orders.
-    expect(without(ofPix, 'event', 'paymentId', 'amountCents', 'externalId')).toEqual(
-      without(ofCard, 'event', 'orderCode', 'amount', 'externalId'),
+    expect(without(ofPix, 'event', 'paymentId', 'amountCents', 'orderId', 'externalId')).toEqual(
+      without(ofCard, 'event', 'orderCode', 'amount', 'orderId', 'externalId'),
     );
-    expect(ofPix).toMatchObject({ event: 'payment.paid', paymentId, amountCents: 4990, externalId: '1042' });
+    expect(ofPix).toMatchObject({ event: 'payment.paid', paymentId, amountCents: 4990, orderId: '1042' });
     expect(Object.keys(ofPix)).toEqual(
       Object.keys(ofCard).map((name) => ({ orderCode: 'paymentId', amount: 'amountCents' })[name] ?? name),
     );

@@ -81,7 +81,9 @@ describe('a request for a test payment', () => {
   });
 
   test.each<[string, Record<string, unknown>]>([
-    ['valueCents', {}],
+    ['amountCents', {}],
+    ['amountCents', { valueCents: 5, amountCents: 5 }],
+    ['amountCents', { amountCents: 0 }],
     ['valueCents', { valueCents: 0 }],
     ['valueCents', { valueCents: -1 }],
     ['valueCents', { valueCents: 1.5 }],

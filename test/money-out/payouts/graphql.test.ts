@@ -5,7 +5,7 @@ import { fund } from '../../support/funds.ts';
 import type { GraphQLClient } from '../../support/graphql.ts';
 
 const PAYOUT =
-  'id withdrawalId code method amountCents feeCents destination status final version requestedAt processedAt deniedReason';
+  'id withdrawalId code method amountCents serviceFeeCents feeCents netAmountCents destination status final version requestedAt processedAt deniedReason';
 const REQUEST = `mutation ($input: RequestPayoutInput!) {
   requestPayout(input: $input) {
     __typename
@@ -93,7 +93,10 @@ describe('requestPayout', () => {
         code: expect.stringMatching(/^SAQ-[0-9A-Z]{12}$/),
         method: 'PIX',
         amountCents: 1_000,
+        // One fee under both names.
+        serviceFeeCents: 100,
         feeCents: 100,
+        netAmountCents: 900,
         destination: '***.456.789-**',
         status: 'PENDING',
         final: false,

@@ -35,7 +35,7 @@ const TRANSFER = `mutation ($input: TransferToSubaccountInput!) { result: transf
   ... on TransferToSubaccountSuccess { replayed subaccount { balanceCents } entry { kind refId amountCents balanceAfterCents } }
   ... on InsufficientFundsError { requestedCents withdrawableCents balanceCents disputeBlockedCents subaccountsBalanceCents cryptoBalanceLtc }
   ${ERRORS} } }`;
-const PAYOUT = `id payoutId withdrawalId code subaccountId status guidance reversed amountCents feeCents platformFeeCents
+const PAYOUT = `id payoutId withdrawalId code subaccountId status guidance reversed amountCents markupCents feeCents serviceFeeCents platformFeeCents
   netAmountCents pixKey endToEndId recipientName recipientBankName failureReason createdAt completedAt reversedAt final version`;
 const REQUEST = `mutation ($input: RequestSubaccountPayoutInput!) { result: requestSubaccountPayout(input: $input) {
   ... on RequestSubaccountPayoutSuccess { replayed subaccountPayout { ${PAYOUT} } }
@@ -211,6 +211,8 @@ describe('payouts of subaccounts', () => {
       status: 'PROCESSING',
       guidance: 'WAIT',
       final: false,
+      // The markup is the integrator's, the fee the service's, each under both of its names.
+      ...{ amountCents: 4_000, markupCents: 50, feeCents: 50, serviceFeeCents: 100, platformFeeCents: 100 },
       netAmountCents: 3_850,
       pixKey: '***.982.247-**',
     });
@@ -253,7 +255,7 @@ describe('payouts of subaccounts', () => {
       guidance: 'CONTACT_SUPPORT',
       final: false,
       withdrawalId: null,
-      platformFeeCents: null,
+      ...{ serviceFeeCents: null, platformFeeCents: null },
     });
     await pass(2_000);
     expect(await look()).toMatchObject({ reversed: true, guidance: 'RETRY_WITH_NEW_KEY', final: true });

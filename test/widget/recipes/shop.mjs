@@ -15,8 +15,8 @@ for (const folder of ['orders', 'shipped', 'refunded']) await mkdir(folder, { re
 
 /** Ships a paid order, or reverses it. It happens once: of all processes that try, one can make the link. */
 async function mark(folder, order) {
-  if (!ID.test(order?.externalId)) return;
-  await link(`orders/${order.externalId}`, `${folder}/${order.externalId}`).catch((error) => {
+  if (!ID.test(order?.orderId)) return;
+  await link(`orders/${order.orderId}`, `${folder}/${order.orderId}`).catch((error) => {
     // The order is already marked, or is none of this shop's.
     if (!['EEXIST', 'ENOENT'].includes(error.code)) throw error;
   });
@@ -24,7 +24,7 @@ async function mark(folder, order) {
 
 async function pageOf(id) {
   const order = JSON.parse(await readFile(`orders/${id}`, 'utf8'));
-  const { token } = await mintCheckout(psa, { ...order, externalId: id });
+  const { token } = await mintCheckout(psa, { ...order, orderId: id });
   return `<!doctype html><html lang="pt-BR"><meta charset="utf-8"><title>${order.description}</title>
     <meta name="viewport" content="width=device-width, initial-scale=1"><script type="module" src="${PSA_URL}/widget/psa-checkout.js"></script>
     <psa-checkout endpoint="${psa.endpoint}" token="${token}" methods="pix card">Pagar</psa-checkout>`;

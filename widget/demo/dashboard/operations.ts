@@ -77,7 +77,7 @@ export interface PaidByPix {
 /** A payment by PIX or LTC. */
 export interface PixPayment extends PaidByPix {
   paymentId: string;
-  method: 'PIX' | 'LTC' | 'UNKNOWN';
+  method: 'CARD' | 'PIX' | 'LTC' | 'UNKNOWN';
   ltc: { amountLtc: string; confirmations: number; requiredConfirmations: number | null } | null;
   customer: { name: string | null; email: string | null } | null;
 }

@@ -17,6 +17,8 @@ export interface Payout {
   /** The debited amount in cents of BRL, fee included. */
   amountCents: number;
   /** The fee in cents; null if it is unknown. */
+  serviceFeeCents: number | null;
+  /** @deprecated Use `serviceFeeCents`, which is the same. */
   feeCents: number | null;
   /** PIX key (masked), LTC address or USDT address. */
   destination: string;
@@ -75,7 +77,7 @@ export interface Polled {
 }
 
 const FIELDS =
-  'id withdrawalId code method amountCents feeCents destination status isFinal deniedReason requestedAt processedAt version';
+  'id withdrawalId code method amountCents serviceFeeCents feeCents:serviceFeeCents destination status isFinal deniedReason requestedAt processedAt version';
 const PAGE =
   `totalCount nodes{${FIELDS}}pageInfo{hasNextPage hasPreviousPage startCursor endCursor}` as const;
 const ARGUMENTS = '($first:Int,$after:String,$last:Int,$before:String,$filter:PayoutFilter)' as const;

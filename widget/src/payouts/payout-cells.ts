@@ -5,7 +5,7 @@ import type { PayoutTexts } from './payout-texts.ts';
 
 /** Renders the cells of a payout's row. */
 export function payoutCells(payout: Payout, texts: PayoutTexts): TemplateResult {
-  const { status, amountCents, feeCents, method, destination, code, requestedAt } = payout;
+  const { status, amountCents, serviceFeeCents, method, destination, code, requestedAt } = payout;
   const { money } = texts.formats;
   const hint = hintText(payout, texts);
   return html`
@@ -15,7 +15,7 @@ export function payoutCells(payout: Payout, texts: PayoutTexts): TemplateResult 
     </td>
     <td role="gridcell" class="amount">
       <b .textContent=${money(amountCents)}></b>
-      ${feeCents === null ? nothing : html`<small .textContent=${texts.text('fee', { amount: money(feeCents) })}></small>`}
+      ${serviceFeeCents === null ? nothing : html`<small .textContent=${texts.text('fee', { amount: money(serviceFeeCents) })}></small>`}
     </td>
     <td role="gridcell" class="destination">
       <span .textContent=${METHOD_LABELS[method] ?? '—'}></span>

@@ -2,10 +2,14 @@ import { type PsaServerOptions, REFUSAL, request } from './request.ts';
 
 /** A token's input: `CreateCheckoutTokenInput` of the schema, where each member is described. */
 export interface CheckoutInput {
-  /** One of the three. */
-  amount: { fixedCents: number } | { productId: string } | { range: { minCents: number; maxCents: number } };
+  /** One of the three; or `amountCents` for a fixed one. */
+  amount?: { fixedCents: number } | { productId: string } | { range: { minCents: number; maxCents: number } };
+  /** The exact amount, in place of `amount`. */
+  amountCents?: number;
   methods?: readonly ('CARD' | 'PIX')[];
   /** The number of your order: of its payments at most one is kept. */
+  orderId?: string;
+  /** @deprecated Use `orderId`, which is the same. */
   externalId?: string;
   description?: string;
   customer?: { name?: string; email?: string; externalId?: string; taxId?: string };

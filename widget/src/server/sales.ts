@@ -14,6 +14,8 @@ export interface Sale {
   /** The `orderCode` or `paymentId` of the payment. */
   id: string;
   /** The number of your order, as the checkout token had it; null if it had none. */
+  orderId: string | null;
+  /** @deprecated Use `orderId`, which is the same. */
   externalId: string | null;
   amountCents: number;
   paidAt: string;
@@ -24,8 +26,9 @@ export interface Sale {
 /** The sale that a webhook reports; null if it reports something else. */
 export function saleOf(event: WebhookEvent): Sale | null {
   if (!isPaid(event)) return null;
-  const { externalId = null, metadata, paidAt = '' } = event;
-  const sale = { externalId, metadata, paidAt };
+  // A server of a version before has sent the order's earlier name alone.
+  const { externalId = null, orderId = externalId, metadata, paidAt = '' } = event;
+  const sale = { orderId, externalId: orderId, metadata, paidAt };
   return 'orderCode' in event
     ? { id: event.orderCode, ...sale, amountCents: Math.round(event.amount * 100) }
     : { id: event.paymentId, ...sale, amountCents: event.amountCents };
@@ -42,6 +45,8 @@ export interface SaleRefund {
   /** The `orderCode` or `paymentId` of the payment, as in its sale. */
   id: string;
   /** The number of your order; null if it had none. */
+  orderId: string | null;
+  /** @deprecated Use `orderId`, which is the same. */
   externalId: string | null;
   amountCents: number;
   /** Null if it is not known. */
@@ -56,8 +61,8 @@ export interface SaleRefund {
  */
 export function refundOf(event: WebhookEvent): SaleRefund | null {
   if (!isRefunded(event)) return null;
-  const { externalId = null, metadata, refundedAt } = event;
-  const refund = { externalId, refundedAt, metadata };
+  const { externalId = null, orderId = externalId, metadata, refundedAt } = event;
+  const refund = { orderId, externalId: orderId, refundedAt, metadata };
   return 'orderCode' in event
     ? { id: event.orderCode, ...refund, amountCents: Math.round(event.amount * 100) }
     : { id: event.paymentId, ...refund, amountCents: event.amountCents };
@@ -81,7 +86,7 @@ const LISTS = [
   `query($after:String,$from:DateTime!,$to:DateTime){page:cardPayments(first:100,after:$after,status:[PAID],filter:{paidAfter:$from,paidBefore:$to}){nodes{id:orderCode `,
   `query($after:String,$from:DateTime!,$to:DateTime){page:payments(first:100,after:$after,filter:{status:[PAID],paidAfter:$from,paidBefore:$to}){nodes{id:paymentId `,
 ];
-const SELECTION = 'externalId amountCents paidAt metadata}pageInfo{hasNextPage endCursor}}}';
+const SELECTION = 'orderId externalId:orderId amountCents paidAt metadata}pageInfo{hasNextPage endCursor}}}';
 export const SALES_DOCUMENTS: readonly string[] = LISTS.map((list) => list + SELECTION);
 
 interface Page {
@@ -107,7 +112,7 @@ export async function* sales(server: PsaServerOptions, { from, to }: SalesOption
 
 /** A shop's position in the log of its account, and its handling of sales and refunds. */
 export interface FollowSalesOptions extends Omit<FollowProgram<never>, 'onUpdate' | 'reconcile'> {
-  /** Handles a sale. It may come twice: recognize it by its `id`, or by your `externalId`. */
+  /** Handles a sale. It may come twice: recognize it by its `id`, or by your `orderId`. */
   onSale(sale: Sale): unknown;
   /** Handles a sale whose whole amount was given back. */
   onRefund?: ((refund: SaleRefund) => unknown) | undefined;
@@ -120,7 +125,7 @@ export interface FollowSalesOptions extends Omit<FollowProgram<never>, 'onUpdate
 
 const RECONCILED_MS = 7 * 86_400_000;
 const SALE_KINDS = ['CARD_PAYMENT', 'PAYMENT'] as const;
-const SALE_FIELDS = ' externalId metadata status amountCents paidAt refundedAt';
+const SALE_FIELDS = ' orderId metadata status amountCents paidAt refundedAt';
 const FIELDS = { CARD_PAYMENT: `orderCode${SALE_FIELDS}`, PAYMENT: `paymentId${SALE_FIELDS}` };
 export const SALE_UPDATES = accountDocument(SALE_KINDS, FIELDS);
 
@@ -139,7 +144,7 @@ export function followSales({ onSale, onRefund, reconcile, ...options }: FollowS
     fields: FIELDS,
     reconcile: reconcile ?? handleRecent,
     onUpdate({ resource, previousStatus }) {
-      const { status, externalId, amountCents, metadata } = resource;
+      const { status, orderId, amountCents, metadata } = resource;
       const { paidAt, refundedAt } = resource as typeof resource & {
         paidAt: string;
         refundedAt: string | null;
@@ -147,7 +152,7 @@ export function followSales({ onSale, onRefund, reconcile, ...options }: FollowS
       // Something else of it has changed, such as a part that was given back.
       if (status === previousStatus) return;
       const id = 'orderCode' in resource ? resource.orderCode : resource.paymentId;
-      const sale = { id, externalId, amountCents, metadata };
+      const sale = { id, orderId, externalId: orderId, amountCents, metadata };
       if (status === 'PAID') return onSale({ ...sale, paidAt });
       if (status === 'REFUNDED') return onRefund?.({ ...sale, refundedAt });
     },

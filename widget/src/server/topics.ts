@@ -5,9 +5,13 @@ export const TOPICS = {
   cardPayments: [
     'allCardPaymentUpdates',
     'cardPayment',
-    'orderCode externalId metadata status amountCents version',
+    'orderCode orderId externalId:orderId metadata status amountCents version',
   ],
-  payments: ['allPaymentUpdates', 'payment', 'paymentId externalId metadata status amountCents version'],
+  payments: [
+    'allPaymentUpdates',
+    'payment',
+    'paymentId orderId externalId:orderId metadata status amountCents version',
+  ],
   charges: ['allChargeUpdates', 'charge', 'chargeId status amountCents version'],
   refunds: ['allRefundUpdates', 'refund', 'refundId status amountCents'],
   payouts: ['allPayoutUpdates', 'payout', 'id withdrawalId code status amountCents version'],
@@ -40,6 +44,8 @@ interface Versioned<Status> {
 
 /** The numbers that the merchant has given a payment. */
 interface Numbered {
+  orderId: string | null;
+  /** @deprecated Use `orderId`, which is the same. */
   externalId: string | null;
   metadata: string | null;
 }

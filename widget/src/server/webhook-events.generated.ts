@@ -37,6 +37,8 @@ export interface CardPaymentPaidEvent extends WebhookEnvelope<'card_payment'> {
   /** The string given at creation, byte for byte. */
   metadata: string | null;
   /** The number of your order, where one was given. */
+  orderId?: string;
+  /** orderId under its earlier name. */
   externalId?: string;
 }
 
@@ -57,6 +59,8 @@ export interface PaymentPaidEvent extends WebhookEnvelope<'payment'> {
   /** The string given at creation, byte for byte. */
   metadata: string | null;
   /** The number of your order, where one was given. */
+  orderId?: string;
+  /** orderId under its earlier name. */
   externalId?: string;
   /** Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator. */
   keptPayment?: string;
@@ -205,9 +209,9 @@ export interface SubaccountPayoutEvent extends WebhookEnvelope<'subaccount_payou
   reversed: boolean;
   /** Gross: what the subaccount was debited. */
   amountCents: number;
-  /** The subaccount markup, included in the gross amount. */
+  /** Your own markup, included in the gross amount: markupCents in GraphQL. The service’s fee is platformFeeCents. */
   feeCents: number;
-  /** Null when the payout was never assembled for sending. */
+  /** The service’s fee, serviceFeeCents in GraphQL; null when the payout was never assembled for sending. */
   platformFeeCents: number | null;
   /** What the PIX key receives; null when the payout was never assembled for sending. */
   netAmountCents: number | null;
@@ -260,6 +264,8 @@ export interface CardPaymentExpiredEvent extends WebhookEnvelope<'card_payment'>
   /** The string given at creation, byte for byte. */
   metadata: string | null;
   /** The number of your order, where one was given. */
+  orderId?: string;
+  /** orderId under its earlier name. */
   externalId?: string;
 }
 
@@ -279,6 +285,8 @@ export interface CardPaymentFailedEvent extends WebhookEnvelope<'card_payment'> 
   /** The string given at creation, byte for byte. */
   metadata: string | null;
   /** The number of your order, where one was given. */
+  orderId?: string;
+  /** orderId under its earlier name. */
   externalId?: string;
 }
 
@@ -300,6 +308,8 @@ export interface CardPaymentRefundedEvent extends WebhookEnvelope<'card_payment'
   /** The string given at creation, byte for byte. */
   metadata: string | null;
   /** The number of your order, where one was given. */
+  orderId?: string;
+  /** orderId under its earlier name. */
   externalId?: string;
 }
 
@@ -322,6 +332,8 @@ export interface PaymentExpiredEvent extends WebhookEnvelope<'payment'> {
   /** The string given at creation, byte for byte. */
   metadata: string | null;
   /** The number of your order, where one was given. */
+  orderId?: string;
+  /** orderId under its earlier name. */
   externalId?: string;
   /** Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator. */
   keptPayment?: string;
@@ -343,6 +355,8 @@ export interface PaymentFailedEvent extends WebhookEnvelope<'payment'> {
   /** The string given at creation, byte for byte. */
   metadata: string | null;
   /** The number of your order, where one was given. */
+  orderId?: string;
+  /** orderId under its earlier name. */
   externalId?: string;
   /** Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator. */
   keptPayment?: string;
@@ -366,6 +380,8 @@ export interface PaymentRefundedEvent extends WebhookEnvelope<'payment'> {
   /** The string given at creation, byte for byte. */
   metadata: string | null;
   /** The number of your order, where one was given. */
+  orderId?: string;
+  /** orderId under its earlier name. */
   externalId?: string;
   /** Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator. */
   keptPayment?: string;
@@ -456,7 +472,9 @@ export interface ReturnCompletedEvent extends WebhookEnvelope<'return'> {
   returnId: string;
   amountCents: number;
   cause: 'already_paid' | 'amount_mismatch' | 'canceled' | 'not_payable' | 'paid_elsewhere';
-  /** The number of your order, or of the charge. */
+  /** The number of your order; null of a charge or a subscription, which belong to none. */
+  orderId: string | null;
+  /** The same; of a charge your own label for it. */
   externalId: string | null;
   /** The payment of the same order that was kept; null where none was. */
   keptPayment: string | null;

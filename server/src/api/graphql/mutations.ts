@@ -1,3 +1,4 @@
+import { inGivenNames, takeNames } from '../../kernel/aliases.ts';
 import type { Caller } from '../../kernel/caller.ts';
 import { callerOf } from '../../kernel/caller.ts';
 import { builder } from './builder.ts';
@@ -85,6 +86,21 @@ export function authorized<Args, Granted, Result>(
 ): (parent: unknown, args: Args, context: Context) => Result {
   return (_, args, context) => {
     const caller = callerOf(context);
-    return run(caller, args, context, assertMay(caller));
+    return inNamesOf(args, (known) => run(caller, known, context, assertMay(caller)));
   };
+}
+
+/** Runs a mutation, whose errors name the members of its input as they were given. */
+function inNamesOf<Args, Result>(args: Args, run: (known: Args) => Result): Result {
+  const { input, names } = takeNames((args as { input?: unknown }).input);
+  if (!names) return run(args);
+  const rename = (error: unknown): never => {
+    throw inGivenNames(error, names);
+  };
+  try {
+    const result = run({ ...args, input });
+    return result instanceof Promise ? (result.catch(rename) as Result) : result;
+  } catch (error) {
+    return rename(error);
+  }
 }

@@ -1,5 +1,6 @@
 import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { inGivenNames, takeNames } from '../../kernel/aliases.ts';
 import {
   assertMay,
   assertUnrestrictedKey,
@@ -74,11 +75,13 @@ export function createRestRoutes({
     setTemplate?.(operation.path);
     assertPermitted(caller, operation);
     const query = queryOf(operation, url);
-    const result = await operation.handle({
-      caller,
+    const parsed = {
       params: operation.params ? parseInput(operation.params, params) : {},
       query: operation.query ? parseInput(operation.query, query) : {},
-      body: await bodyOf(operation, request),
+    };
+    const { input: body, names } = takeNames(await bodyOf(operation, request));
+    const result = await operation.handle({ caller, ...parsed, body }).catch((error: unknown) => {
+      throw inGivenNames(error, names);
     });
     const status = Number(result.status);
     if (result.replayed) response.setHeader(...REPLAYED_HEADER);

@@ -74,7 +74,7 @@ mutation RequestPayout($input: RequestPayoutInput!) {
   requestPayout(input: $input) {
     ... on RequestPayoutSuccess {
       replayed
-      payout { withdrawalId code status amountCents feeCents destination }
+      payout { withdrawalId code status amountCents serviceFeeCents destination }
     }
     ... on InsufficientFundsError { message withdrawableCents }
     ... on ValidationError { message fields { path message } }

@@ -1,6 +1,6 @@
 import { builder } from '../../api/graphql/builder.ts';
 import { detailsOf, periodsOf } from '../../kernel/list-filter.ts';
-import { CustomerFilter, receivedFilterFields } from '../checkout/filter-schema.ts';
+import { CustomerFilter, orderFilterFields, receivedFilterFields } from '../checkout/filter-schema.ts';
 import type { CardPaymentFilter } from './model.ts';
 
 export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
@@ -8,6 +8,7 @@ export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
     'Conditions of a list of card payments besides `status`. A list with dates is in the order of these dates.',
   fields: (t) => ({
     ...receivedFilterFields(t, 'Selects the payment with this orderCode.'),
+    ...orderFilterFields(t),
     customer: t.field({ type: CustomerFilter }),
     releasedAfter: t.field({
       type: 'DateTime',

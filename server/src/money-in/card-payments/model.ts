@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { amountMembers, demandAmount, refuseTwoOrders, withKnownAmount } from '../../kernel/aliases.ts';
 import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { UnavailableError } from '../../kernel/errors.ts';
@@ -31,6 +32,9 @@ export const NEXT: Record<CardPaymentStatus, readonly CardPaymentStatus[]> = {
   refunded: [],
   failed: [],
 };
+
+/** The fee of a card payment: the embedded service takes none. */
+export const CARD_FEE_CENTS: Cents = 0;
 
 /** Generates an order code of 120 random bits: the payer's page at this code needs no other secret. */
 export function newOrderCode(): string {
@@ -65,6 +69,8 @@ export interface CardPayment extends Doubt {
   amountCents: Cents;
   /** A different amount with which the service has reported the payment as paid; omitted if there is none. */
   otherPaidCents?: Cents;
+  /** The fee that another service has reported; omitted if it has reported none, and in the embedded service. */
+  feeCents?: Cents;
   /** The address of the page; omitted if this server hosts it. */
   checkoutUrl?: string | null;
   description: string | null;
@@ -171,10 +177,14 @@ export function canFollow(from: CardPaymentStatus, to: CardPaymentStatus): boole
 
 // ── Input (section 4.2, limits of section 8) ─────────────────────────────────────────────────────
 
-export const createCardPaymentInput = checkoutDetails.extend({
-  valueCents: cardAmount,
-  idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same payment'),
-});
+export const createCardPaymentInput = checkoutDetails
+  .extend({
+    ...amountMembers(cardAmount, 'The amount'),
+    idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same payment'),
+  })
+  .superRefine(demandAmount)
+  .superRefine(refuseTwoOrders)
+  .transform(withKnownAmount);
 export type CreateCardPaymentInput = z.infer<typeof createCardPaymentInput>;
 
 /** The number of declined cards after which a payment fails, so that nobody tests stolen numbers on it. */
@@ -226,6 +236,8 @@ export interface CardPaymentService<P extends CardPayment = CardPayment>
    * @throws NotFoundError, UnavailableError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
    */
   cancel(tenant: Tenant, orderCode: string): Promise<P>;
+  /** The fee that the service takes of a payment: none, in the embedded service. Null if it is unknown. */
+  feeCentsOf(payment: CardPayment): Cents | null;
   /** Rejects a filter by a field that this mode never knows. @throws UnavailableError (NOT_OFFERED) */
   assertFilter(filter: CardPaymentFilter): void;
 }

@@ -1,5 +1,5 @@
 import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
-import { Currency } from '../../api/graphql/currency.ts';
+import type { Context } from '../../api/graphql/context.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
 import { byKey, findByKey, keyArgument, keyMember, onlyName } from '../../api/graphql/keys.ts';
@@ -23,7 +23,6 @@ import {
   orderTokenOf,
   seesCustomer,
 } from '../../kernel/caller.ts';
-import { secondsLeft } from '../../kernel/clock.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -34,22 +33,16 @@ import {
   ValidationError,
 } from '../../kernel/errors.ts';
 import { methodsOf, startCheckoutInput } from '../checkout/model.ts';
-import {
-  CustomerRef,
-  languageField,
-  orderFields,
-  paymentInputs,
-  StartCheckoutInput,
-} from '../checkout/schema.ts';
-import { refundableCents } from '../receiving/model.ts';
-import { returnedFields, unresolvedField } from '../receiving/schema.ts';
+import { amountInputs, orderFields, paymentInputs, StartCheckoutInput } from '../checkout/schema.ts';
+import { isFinalSale, SALE_IS_FINAL, SaleRef, SalesMethodEnum } from '../receiving/sale-schema.ts';
+import { returnedFields } from '../receiving/schema.ts';
 import { CardPaymentFilterInput, filterOf } from './filter-schema.ts';
 import {
   type CardPayment,
   type CardPaymentService,
   type CardPaymentStatus,
+  type CreateCardPaymentInput,
   createCardPaymentInput,
-  isFinal,
 } from './model.ts';
 import { assertNotPaused } from './tokens/model.ts';
 
@@ -69,29 +62,16 @@ declare module '../../api/graphql/loaders.ts' {
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
+/** The enum of the deprecated argument `status`, whose documents name it. */
 export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
-  description: 'The states of a card payment.',
+  description:
+    'The states of a card payment in the arguments `status`, which are deprecated: the same as PaymentStatus.',
   values: {
-    PENDING: { value: 'pending', description: 'The payer has not paid yet.' },
-    PAID: {
-      value: 'paid',
-      description:
-        'The acquirer holds the money. Until its release it is in the wallet’s pendingReleaseCents.',
-    },
-    EXPIRED: {
-      value: 'expired',
-      description:
-        'The payment was not paid in time, or was canceled. A charge that was under way may still make it PAID, or FAILED if it was canceled.',
-    },
-    REFUNDED: {
-      value: 'refunded',
-      description: 'The payer has the whole amount back.',
-    },
-    FAILED: {
-      value: 'failed',
-      description:
-        'The payment was declined for good, and nothing was charged. Or its money is returned to the payer, because another payment of the same order was paid before, or because the merchant had canceled this one: see `returned`.',
-    },
+    PENDING: { value: 'pending', description: 'The same as PaymentStatus.PENDING.' },
+    PAID: { value: 'paid', description: 'The same as PaymentStatus.PAID.' },
+    EXPIRED: { value: 'expired', description: 'The same as PaymentStatus.EXPIRED.' },
+    REFUNDED: { value: 'refunded', description: 'The same as PaymentStatus.REFUNDED.' },
+    FAILED: { value: 'failed', description: 'The same as PaymentStatus.FAILED.' },
     UNKNOWN,
   } as const,
 });
@@ -100,6 +80,7 @@ export const CardPaymentRef = builder.objectRef<CardPayment>('CardPayment');
 
 addEntity(CardPaymentRef, 'orderCode');
 builder.node(CardPaymentRef, {
+  interfaces: [SaleRef],
   id: { resolve: (payment) => payment.orderCode },
   loadOne: (orderCode, context) =>
     mayReadCardPayment(callerOf(context), orderCode) ? context.loaders.cardPayment.load(orderCode) : null,
@@ -109,49 +90,38 @@ builder.node(CardPaymentRef, {
     orderCode: t.exposeString('orderCode', {
       description: 'The identifier of the payment, PSC-…, which is also the secret part of checkoutUrl.',
     }),
-    status: t.field({ type: CardPaymentStatusEnum, resolve: ({ status }) => status }),
-    amountCents: t.expose('amountCents', { type: 'Cents' }),
-    currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
+    method: t.field({
+      type: SalesMethodEnum,
+      description: 'The method by which the payer pays: CARD.',
+      resolve: () => 'card' as const,
+    }),
+    serviceFeeCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description:
+        'The service’s fee in cents: 0, unless the upstream service reports another. Null if it reports none, and to a browser’s checkout or payment token.',
+      resolve: (payment, _, context) =>
+        seesCustomer(callerOf(context)) ? feeCentsOf(payment, context) : null,
+    }),
+    netAmountCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description:
+        'The amount without the service’s fee, in cents, which reaches the balance at its release. Null if the upstream service does not report the fee, and to a browser’s checkout or payment token.',
+      resolve(payment, _, context) {
+        const feeCents = feeCentsOf(payment, context);
+        return feeCents === null || !seesCustomer(callerOf(context)) ? null : payment.amountCents - feeCents;
+      },
+    }),
     checkoutUrl: t.field({
       type: 'Url',
       nullable: true,
       description: 'The URL of the hosted page where the payer enters the card.',
       resolve: (payment, _, context) => context.checkoutUrl(payment.orderCode, payment),
     }),
-    language: languageField(t),
     ...orderFields(t),
-    expiresAt: t.expose('expiresAt', {
-      type: 'DateTime',
-      description: 'The end of the time to pay, 30 minutes after creation.',
-    }),
-    expiresInSeconds: t.int({
-      description:
-        'The seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
-      resolve: ({ expiresAt }, _, { clock }) => secondsLeft(expiresAt, clock),
-    }),
-    description: t.exposeString('description', { nullable: true }),
-    customer: t.field({
-      type: CustomerRef,
-      nullable: true,
-      description: 'The customer as given at creation. Null to a browser’s checkout or payment token.',
-      resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
-    }),
-    metadata: t.string({
-      nullable: true,
-      description:
-        'The string given at creation, byte for byte. Null to a browser’s checkout or payment token.',
-      resolve: ({ metadata }, _, context) => (seesCustomer(callerOf(context)) ? metadata : null),
-    }),
-    externalId: t.string({
-      nullable: true,
-      description:
-        'The number of your order, of whose payments one is kept; null if none was given, and to a browser’s checkout or payment token.',
-      resolve: ({ externalId = null }, _, context) => (seesCustomer(callerOf(context)) ? externalId : null),
-    }),
     successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
     cancelUrl: t.expose('cancelUrl', { type: 'Url', nullable: true }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
-    paidAt: t.expose('paidAt', { type: 'DateTime', nullable: true }),
     releasedAt: t.field({
       type: 'DateTime',
       nullable: true,
@@ -159,50 +129,7 @@ builder.node(CardPaymentRef, {
         'The time at which the money moved from pendingReleaseCents into the balance, which changes no version. Null before, to a browser’s checkout or payment token, and if the upstream service does not report it.',
       resolve: ({ releasedAt = null }, _, context) => (seesCustomer(callerOf(context)) ? releasedAt : null),
     }),
-    paidLate: t.exposeBoolean('paidLate', {
-      description: 'Whether the acquirer confirmed the payment after expiresAt.',
-    }),
-    otherPaidCents: t.field({
-      type: 'Cents',
-      nullable: true,
-      description:
-        'The amount that the upstream service has reported as paid, if it is not amountCents. Such a report alone does not make the payment PAID: compare both with your order. Null otherwise, and to a browser’s checkout or payment token.',
-      resolve: ({ otherPaidCents = null }, _, context) =>
-        seesCustomer(callerOf(context)) ? otherPaidCents : null,
-    }),
-    refundedAt: t.expose('refundedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'The time at which the payer had the whole amount back. Null before.',
-    }),
-    canceledAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description:
-        'The time at which the merchant canceled the payment, which has been EXPIRED since then. Null if it was not canceled.',
-      resolve: ({ canceledAt = null }) => canceledAt,
-    }),
-    refundedCents: t.expose('refundedCents', {
-      type: 'Cents',
-      nullable: true,
-      description:
-        'The amount that completed refunds have given back to the payer, in cents; a refund under way does not count yet. The status is REFUNDED once it is the whole amount. Null if the upstream service does not report it.',
-    }),
-    refundableCents: t.field({
-      type: 'Cents',
-      nullable: true,
-      description:
-        'The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way, and less disputes that were not won. 0 for a payment that is not PAID. Null if the upstream service does not report it.',
-      resolve: refundableCents,
-    }),
-    failureReason: t.string({
-      nullable: true,
-      description:
-        'The acquirer’s reason for the failure; `paid_elsewhere` or `canceled` for a payment that is `returned`. Null unless FAILED, and to a browser’s checkout or payment token: a payer reads a neutral sentence.',
-      resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
-    }),
     ...returnedFields(t, (context) => seesCustomer(callerOf(context))),
-    ...unresolvedField(t),
     declineReason: t.string({
       nullable: true,
       description:
@@ -210,17 +137,17 @@ builder.node(CardPaymentRef, {
       resolve: ({ declineReason = null }, _, context) =>
         seesCustomer(callerOf(context)) ? declineReason : null,
     }),
-    ...finalFields(
-      t,
-      'Whether the status is final, as REFUNDED and FAILED are: no later status follows. A PAID payment may be refunded; an EXPIRED one may be paid late, or have its money returned. False while only a webhook reports the end; a newer answer of the upstream service corrects any status.',
-      ({ status, claimedAt }) => isFinal(status) && claimedAt === undefined,
-    ),
+    ...finalFields(t, SALE_IS_FINAL, isFinalSale),
     version: t.exposeInt('version', {
       description:
         'A number that grows with each change of the status: of two answers the larger is the newer. Partial refunds change the amounts without it; allRefundUpdates reports them.',
     }),
   }),
 });
+
+function feeCentsOf(payment: CardPayment, { services }: Pick<Context, 'services'>) {
+  return services.cardPayments.feeCentsOf(payment);
+}
 
 const CardPaymentConnection = builder.connectionObject(
   {
@@ -278,10 +205,10 @@ builder.queryFields((t) => ({
 
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────
 
-const CreateCardPaymentInput = builder.inputType('CreateCardPaymentInput', {
-  validate: { schema: createCardPaymentInput },
+const CreateCardPaymentInputRef = builder.inputType('CreateCardPaymentInput', {
+  validate: { schema: createCardPaymentInput as never },
   fields: (t) => ({
-    valueCents: t.field({ type: 'Cents', required: true, description: 'The amount in cents; at least 80.' }),
+    ...amountInputs(t, 'The amount in cents; at least 80. Required.'),
     ...paymentInputs(t, {
       successUrl: 'The URL to which the payer is sent after an approved payment. Reaching it proves nothing.',
     }),
@@ -315,10 +242,10 @@ builder.mutationFields((t) => ({
     type: CreateCardPaymentSuccess,
     description:
       'Creates a card payment, from your server: send the payer to its checkoutUrl. Live keys only.',
-    args: { input: t.arg({ type: CreateCardPaymentInput, required: true }) },
+    args: { input: t.arg({ type: CreateCardPaymentInputRef, required: true }) },
     errors: { types: [ValidationError, RateLimitError, UnavailableError, IdempotencyError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
-      services.cardPayments.create(tenant, input),
+      services.cardPayments.create(tenant, input as CreateCardPaymentInput),
     ),
   }),
   cancelCardPayment: t.field({

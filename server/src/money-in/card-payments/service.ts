@@ -26,6 +26,7 @@ import type { CardTestingGuard } from './model.ts';
 import {
   type AccountSettings,
   assertCardsAvailable,
+  CARD_FEE_CENTS,
   type CardPaymentService,
   newOrderCode,
   type StoredCardPayment,
@@ -184,6 +185,7 @@ export function createCardPaymentService({
     },
     count: (tenant, filter) => countCardPayments(database.sql, tenant, filter),
     totals: (tenant, filter, groupBy) => totalsOfCardPayments(database.sql, tenant, filter, groupBy),
+    feeCentsOf: () => CARD_FEE_CENTS,
     assertFilter: () => undefined,
   };
 }

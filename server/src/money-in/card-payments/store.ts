@@ -25,7 +25,7 @@ import {
 
 /** The members that only another service's payments have. */
 type ShownElsewhere =
-  | ('lastStatus' | 'otherPaidCents' | 'checkoutUrl' | 'expiryDerived')
+  | ('lastStatus' | 'otherPaidCents' | 'feeCents' | 'checkoutUrl' | 'expiryDerived')
   | ('unresolved' | 'claimedAt');
 
 const columns = {

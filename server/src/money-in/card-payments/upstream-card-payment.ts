@@ -1,7 +1,9 @@
+import type { Cents } from '../../kernel/money.ts';
 import { isUnchanged } from '../../kernel/objects.ts';
 import { eventAt, lastStatusOf, type Merged, type UpstreamSource } from '../../kernel/upstream-source.ts';
 import {
   announcedDoubt,
+  feeOf,
   isCorrection,
   mergeDetails,
   type UpstreamDetails,
@@ -13,6 +15,7 @@ import { type CardPayment, canFollow, isFinal } from './model.ts';
 export interface UpstreamCardPayment extends UpstreamDetails {
   orderCode: string;
   canceledAt?: Date | null;
+  feeCents?: Cents | null;
 }
 
 /**
@@ -32,9 +35,11 @@ export function mergeUpstreamCardPayment(
   const canceledAt =
     (isCorrected ? null : known?.canceledAt) ??
     (status === 'expired' || status === 'refunded' || status === 'failed' ? claim.canceledAt : null);
+  const feeCents = known?.feeCents ?? feeOf(claim, details.amountCents);
   const payment: CardPayment = {
     orderCode: claim.orderCode,
     version: known?.version ?? 1,
+    ...(feeCents !== null && { feeCents }),
     ...(canceledAt && { canceledAt }),
     // The mirror of its order shows `orderStatus`: the service does not know the order.
     ...(known?.orderStatus && { orderStatus: known.orderStatus }),
@@ -49,10 +54,11 @@ export function mergeUpstreamCardPayment(
   };
 }
 
-/** A payment with the amounts of its refunds. An amount that becomes known as 0 is no change. */
+/** A payment with the amounts of its refunds. An amount that becomes known as 0 is no change, nor is a fee that does. */
 function withAmounts(payment: CardPayment) {
   return {
     ...payment,
+    feeCents: undefined,
     refundedCents: payment.refundedCents ?? 0,
     refundingCents: payment.refundingCents ?? 0,
   };

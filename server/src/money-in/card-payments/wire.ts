@@ -17,13 +17,15 @@ import { refundableCents } from '../receiving/model.ts';
 import {
   answeredLanguage,
   findEventRecord,
+  orderEventShape,
+  orderToEvent,
   orderToWire,
   orderWireShape,
   readPayment,
   readPaymentEvent,
   returnedWireShape,
 } from '../receiving/wire.ts';
-import { type CardPayment, isAnyOrderCode, type StoredCardPayment } from './model.ts';
+import { CARD_FEE_CENTS, type CardPayment, isAnyOrderCode, type StoredCardPayment } from './model.ts';
 import type { UpstreamCardPayment } from './upstream-card-payment.ts';
 
 // ── A card payment in the REST interface (the document's 2.3) ───────────────────────────────────
@@ -64,10 +66,6 @@ export const cardPaymentWire = z
       .partial()
       .nullable(),
     metadata: z.string().nullable().meta({ description: 'The string given at creation, byte for byte' }),
-    externalId: z
-      .string()
-      .nullable()
-      .meta({ description: 'The number of your order; null where none was given' }),
     language: answeredLanguage,
     ...orderWireShape,
     paidAt: instant.nullable(),
@@ -76,6 +74,10 @@ export const cardPaymentWire = z
     canceledAt: instant
       .nullable()
       .meta({ description: 'When you canceled it: it is expired since then; null otherwise' }),
+    feeCents: cents.meta({
+      description: 'The service’s fee, serviceFeeCents in GraphQL: none for a card payment',
+    }),
+    netAmountCents: cents,
     refundedCents: cents.meta({
       description: 'Given back to the payer by completed refunds; one under way does not count yet',
     }),
@@ -103,6 +105,8 @@ export function cardPaymentToWire(
     currency: 'BRL',
     checkoutUrl: `${publicUrl}/checkout/${payment.orderCode}`,
     amount: payment.amountCents,
+    feeCents: CARD_FEE_CENTS,
+    netAmountCents: payment.amountCents - CARD_FEE_CENTS,
     refundableCents: refundableCents(payment)!,
   };
 }
@@ -152,10 +156,7 @@ function cardPaymentEvent<Optional extends string | null>(
       ...own,
       customer: z.object({ name: z.string(), email: z.string() }).partial().optional(),
       metadata,
-      externalId: z
-        .string()
-        .optional()
-        .meta({ description: 'The number of your order, where one was given' }),
+      ...orderEventShape,
     },
     named: 'alike',
   });
@@ -186,7 +187,7 @@ export function cardPaymentWebhook(payment: CardPayment, previousStatus: CardPay
     // The parts that were given, if any.
     ...(name || email ? { customer: { ...(name && { name }), ...(email && { email }) } } : {}),
     metadata: payment.metadata,
-    ...(payment.externalId != null && { externalId: payment.externalId }),
+    ...orderToEvent(payment),
   };
 }
 
@@ -200,6 +201,7 @@ export function cardPaymentFromWire(body: unknown): UpstreamCardPayment | null {
   return {
     orderCode,
     amountCents: amountOf(record),
+    feeCents: readCents(record.feeCents),
     canceledAt: readInstant(record.canceledAt),
     ...readPayment(record),
   };

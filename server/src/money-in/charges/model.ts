@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { amountMembers, amountName, demandAmount, withKnownAmount } from '../../kernel/aliases.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { ValidationError } from '../../kernel/errors.ts';
 import type { Language } from '../../kernel/language.ts';
@@ -170,7 +171,7 @@ const split = share.extend({ subaccountId }).refine(isOneOfTwo, ONE_OF_TWO);
 const nestedSplit = z.object({ subaccountId, share: share.refine(isOneOfTwo, ONE_OF_TWO) });
 
 const shape = {
-  valueCents: pixAmount,
+  ...amountMembers(pixAmount, 'The amount'),
   description: checkoutDetails.shape.description,
   language: checkoutDetails.shape.language,
   expiresInSeconds: z
@@ -185,7 +186,7 @@ const shape = {
   ),
   externalId: externalIdText
     .nullish()
-    .describe('Your own number for it; several charges may have one number'),
+    .describe('Your own label for it, which several charges may have: a charge belongs to no order'),
   idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same charge'),
 };
 
@@ -214,10 +215,14 @@ function chargeInput<Split extends z.ZodType<{ subaccountId: string }>>(each: Sp
       path: ['metadata'],
       message: 'split charges do not accept metadata',
     })
-    .refine(({ splits, valueCents }) => splits == null || valueCents <= SPLIT_MAX_CENTS, {
-      path: ['valueCents'],
-      message: `must be at most ${SPLIT_MAX_CENTS} with splits`,
-    });
+    .superRefine(demandAmount)
+    .superRefine((input, context) => {
+      const name = amountName(input);
+      if (input.splits == null || (input[name] ?? 0) <= SPLIT_MAX_CENTS) return;
+      const message = `must be at most ${SPLIT_MAX_CENTS} with splits`;
+      context.addIssue({ code: 'custom', path: [name], message });
+    })
+    .transform(withKnownAmount);
 }
 
 export const createChargeInput = chargeInput(split);

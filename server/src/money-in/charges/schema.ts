@@ -18,14 +18,9 @@ import {
 import { EXTERNAL_ID_FORM } from '../../kernel/text.ts';
 import { SubaccountRef } from '../../money-out/subaccounts/subaccount-schema.ts';
 import { receivedFilterFields } from '../checkout/filter-schema.ts';
-import { descriptionInput, languageInput, metadataInput } from '../checkout/schema.ts';
-import {
-  knownFilter,
-  listDescription,
-  listedPix,
-  PaymentStatusEnum,
-  pixFields,
-} from '../pix/fields-schema.ts';
+import { amountInputs, descriptionInput, languageInput, metadataInput } from '../checkout/schema.ts';
+import { knownFilter, listDescription, listedPix, pixFields } from '../pix/fields-schema.ts';
+import { PaymentStatusEnum, SaleRef, SalesMethodEnum } from '../receiving/sale-schema.ts';
 import {
   type Charge,
   type ChargeFilter,
@@ -86,6 +81,7 @@ export const ChargeRef = builder.objectRef<Charge>('Charge');
 
 addEntity(ChargeRef, 'chargeId');
 builder.node(ChargeRef, {
+  interfaces: [SaleRef],
   id: { resolve: ({ chargeId }) => chargeId },
   loadOne: (chargeId, context) =>
     mayReadCharge(callerOf(context)) ? context.loaders.charge.load(chargeId) : null,
@@ -97,18 +93,15 @@ builder.node(ChargeRef, {
       name: 'charge',
       updates: 'chargeUpdates',
       isShownToPayers: false,
-      expiresAt: 'The end of the time to pay: a day after creation, or as requested.',
     }),
     chargeId: t.exposeString('chargeId', {
       description:
         'The identifier of the charge: psc_ or, with splits, psplit_, and 32 hex digits; in remote mode, the identifier that the upstream service gives. It is also the secret part of checkoutUrl.',
     }),
-    netAmountCents: t.field({
-      type: 'Cents',
-      nullable: true,
-      description:
-        'The amount in cents that reaches the balances, the splits included; null if the upstream service does not report it.',
-      resolve: ({ amountCents, feeCents }) => (feeCents === null ? null : amountCents - feeCents),
+    method: t.field({
+      type: SalesMethodEnum,
+      description: 'The method by which the payer pays: PIX.',
+      resolve: () => 'pix' as const,
     }),
     ownerAmountCents: t.field({
       type: 'Cents',
@@ -124,12 +117,12 @@ builder.node(ChargeRef, {
     }),
     externalId: t.exposeString('externalId', {
       nullable: true,
-      description: 'Your own number for the resource; null if none was given.',
+      description: 'Your own label for the charge, which several may have; null if none was given.',
     }),
-    metadata: t.exposeString('metadata', {
+    orderId: t.string({
       nullable: true,
-      description:
-        'The string given at creation, byte for byte. Always null for a split charge, which takes none.',
+      description: 'Always null: a charge belongs to no order. Your own number for it is externalId.',
+      resolve: () => null,
     }),
   }),
 });
@@ -157,6 +150,7 @@ export const ChargeFilterInput = builder.inputType('ChargeFilter', {
       t,
       'Selects the charge with this chargeId, or paid by the PIX with this endToEndId.',
     ),
+    externalId: t.string({ description: 'Selects charges with this label.' }),
     split: t.boolean({
       description: 'Selects split charges where true, and charges without splits where false.',
     }),
@@ -248,11 +242,7 @@ const ChargeSplitInput = builder.inputType('ChargeSplitInput', {
 const CreateChargeInputRef = builder.inputType('CreateChargeInput', {
   validate: { schema: createChargeGraphqlInput as never },
   fields: (t) => ({
-    valueCents: t.field({
-      type: 'Cents',
-      required: true,
-      description: 'The amount in cents: at least 1, and with splits at most 500000.',
-    }),
+    ...amountInputs(t, 'The amount in cents: at least 1, and with splits at most 500000. Required.'),
     description: descriptionInput(t),
     expiresInSeconds: t.int({
       defaultValue: 86_400,
@@ -265,7 +255,7 @@ const CreateChargeInputRef = builder.inputType('CreateChargeInput', {
       description: 'The shares of 1 to 9 beneficiaries. The rest belongs to the account. Null is refused.',
     }),
     externalId: t.string({
-      description: `Your own number for the charge, ${EXTERNAL_ID_FORM}. Several charges may have the same number: a charge belongs to no order.`,
+      description: `Your own label for the charge, ${EXTERNAL_ID_FORM}. Several charges may have the same one: a charge belongs to no order, and a second one is never sent back for its label.`,
     }),
     idempotencyKey: keyMember(t, 'give the same charge'),
   }),

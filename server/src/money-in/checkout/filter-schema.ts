@@ -1,4 +1,5 @@
 import { builder } from '../../api/graphql/builder.ts';
+import { deprecatedSince } from '../../api/graphql/deprecations.ts';
 import type { Types } from '../../api/graphql/mutations.ts';
 
 /** The filter of lists by the payer, as the payment names it. */
@@ -35,11 +36,21 @@ export function receivedFilterFields(
       type: 'DateTime',
       description: 'Selects resources whose whole amount was refunded before this instant.',
     }),
-    externalId: t.string({ description: 'Selects resources with this externalId.' }),
     reference: t.string({ description: reference }),
     amountCents: t.field({
       type: 'Cents',
       description: 'Selects resources of exactly this amount in cents.',
+    }),
+  };
+}
+
+/** The members of each filter of payments that belong to orders. */
+export function orderFilterFields(t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>) {
+  return {
+    orderId: t.string({ description: 'Selects the payments of the order with this number.' }),
+    externalId: t.string({
+      deprecationReason: deprecatedSince('0.2.0', 'Use orderId, which is the same.'),
+      description: 'Selects the payments of the order with this number.',
     }),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { amountMembers, refuseTwoAmounts, withKnownNames } from '../../kernel/aliases.ts';
 import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from '../../kernel/errors.ts';
 import { languageTag } from '../../kernel/language.ts';
@@ -68,9 +69,10 @@ export const checkoutDetails = z.object({
     .describe('Public https URL that gets the webhook of this payment'),
   customer: customerInput.nullish(),
   metadata: metadataText({ max: 2048 }).nullish().describe('Serialized JSON, given back byte for byte'),
-  externalId: externalIdText
+  orderId: externalIdText
     .nullish()
     .describe('The number of your order: of all its payments at most one is kept'),
+  externalId: externalIdText.nullish().describe('orderId under its earlier name'),
   successUrl: webUrl({ max: URL_MAX })
     .nullish()
     .describe('Where the payer goes after an approved payment; reaching it proves nothing'),
@@ -80,7 +82,7 @@ export const checkoutDetails = z.object({
     .describe('The language of the checkout, unless its address names one; the payer’s where left out'),
 });
 
-export type CheckoutDetails = z.infer<typeof checkoutDetails>;
+export type CheckoutDetails = Omit<z.infer<typeof checkoutDetails>, 'orderId'>;
 
 /**
  * Asserts that the URL for a payment's own webhooks follows the rule of every webhook. @throws
@@ -92,19 +94,28 @@ export function assertCallbackUrl(url: string | null | undefined, privateAddress
 }
 
 /**
- * The input that starts a checkout, with the amounts of cards; `startPixCheckoutInput` has those of PIX. An attempt id has
- * at least 128 random bits (22 of base64url). A retry of the attempt, after an expiry or a failure, appends `.2`, `.3`, ….
+ * The members of the input that starts a checkout, without the amount. An attempt id has at least 128 random bits (22 of
+ * base64url). A retry of the attempt, after an expiry or a failure, appends `.2`, `.3`, ….
  */
-export const startCheckoutInput = z.object({
+const startMembers = {
   attemptId: z
     .string()
     .regex(
       /^[A-Za-z0-9_-]{22,128}(\.[0-9]{1,3})?$/,
       'must be at least 128 random bits: 22 to 128 of A-Z a-z 0-9 _ -',
     ),
-  valueCents: cardAmount.nullish(),
   customer: customerInput.nullish(),
-});
+};
+
+/** Creates the input of a start with the amounts of a method. */
+export function startInput(rule: z.ZodType<Cents>) {
+  return z
+    .object({ ...startMembers, ...amountMembers(rule, 'The amount that the payer chose') })
+    .superRefine(refuseTwoAmounts)
+    .transform(withKnownNames);
+}
+
+export const startCheckoutInput = startInput(cardAmount);
 export type StartCheckoutInput = z.infer<typeof startCheckoutInput>;
 
 /** A product id, accepted in either case and stored in lower case. */
@@ -209,7 +220,8 @@ export function checkoutAmount(
   { amount }: { amount: KnownAmount },
   valueCents: Cents | null | undefined,
 ): Cents {
-  const refuse = (message: string) => new ValidationError([{ path: 'input.valueCents', message }]);
+  const path = valueCents == null ? 'input.amountCents' : 'input.valueCents';
+  const refuse = (message: string) => new ValidationError([{ path, message }]);
   if (amount.kind === 'fixed') {
     if (valueCents != null && valueCents !== amount.cents)
       throw refuse(`this token pays exactly ${amount.cents}; leave the amount out`);

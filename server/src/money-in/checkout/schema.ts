@@ -1,5 +1,8 @@
 import { builder } from '../../api/graphql/builder.ts';
+import type { Context } from '../../api/graphql/context.ts';
+import { deprecatedSince } from '../../api/graphql/deprecations.ts';
 import type { Types } from '../../api/graphql/mutations.ts';
+import { callerOf, seesCustomer } from '../../kernel/caller.ts';
 import { knownLanguage } from '../../kernel/language.ts';
 import type { OrderStatus } from '../../kernel/orders.ts';
 import { maskTaxId } from '../../kernel/tax-id.ts';
@@ -19,7 +22,9 @@ const CheckoutLanguageEnum = builder.enumType('CheckoutLanguage', {
 
 /** The field of a type whose hosted page has a language. */
 export function languageField<Shape extends { language?: string | null }>(
-  builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
+  builderOfFields:
+    | PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>
+    | PothosSchemaTypes.InterfaceFieldBuilder<Types, Shape>,
 ) {
   const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<
     Types,
@@ -33,15 +38,32 @@ export function languageField<Shape extends { language?: string | null }>(
   });
 }
 
-/** The fields of a payment that show the status of its order. */
-export function orderFields<Shape extends { orderStatus?: OrderStatus | null }>(
+/** The members of a payment that belong to its order. */
+interface OfOrder {
+  externalId?: string | null;
+  orderStatus?: OrderStatus | null;
+}
+
+/** The fields of a payment that show its order, and the status of that. */
+export function orderFields<Shape extends OfOrder>(
   builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
 ) {
-  const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<
-    Types,
-    { orderStatus?: OrderStatus | null }
-  >;
+  const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<Types, OfOrder>;
+  const orderId = ({ externalId = null }: OfOrder, _: unknown, context: Context) =>
+    seesCustomer(callerOf(context)) ? externalId : null;
   return {
+    orderId: t.string({
+      nullable: true,
+      description:
+        'The number of your order, of whose payments one is kept; null if none was given, and to a browser’s checkout or payment token.',
+      resolve: orderId,
+    }),
+    externalId: t.string({
+      nullable: true,
+      description: 'The number of your order.',
+      deprecationReason: deprecatedSince('0.2.0', 'Use orderId, which is the same.'),
+      resolve: orderId,
+    }),
     orderPaid: t.boolean({
       description:
         'Whether another payment has paid the order of this one, which was open, had expired or was returned. Nobody can pay this one any more: an open one stays PENDING until it expires, and money that comes for it is returned. Of those that had expired, the 20 newest show it, and so do the 20 newest of those that were returned.',
@@ -89,8 +111,7 @@ const CustomerInput = builder.inputType('CustomerInput', {
   }),
 });
 
-/** The description of the field in every input that has it. */
-export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request started it: while one is paid no other takes a card, and a second that is paid all the same is returned to its payer; a new one is refused with ORDER_PAID or ORDER_REFUNDED. In remote mode no second is returned, and a page that is open there still takes a card.`;
+const ORDER_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request started it: while one is paid no other takes a card, and a second that is paid all the same is returned to its payer; a new one is refused with ORDER_PAID or ORDER_REFUNDED. In remote mode no second is returned, and a page that is open there still takes a card.`;
 
 const LANGUAGE_OF_PAGE =
   'The language of the hosted page. A `?lang=` in the address of the page has precedence; `<psa-checkout>` appends one. If omitted, the page has the payer’s own, by Accept-Language. In remote mode this server appends the language to the checkoutUrl that API keys and dashboard tokens read.';
@@ -104,10 +125,7 @@ export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
       description:
         'The page’s own identifier of this attempt, kept over a reload: the same one never starts a second payment.',
     }),
-    valueCents: t.field({
-      type: 'Cents',
-      description: 'The amount in cents that the payer chose; for a token with a range.',
-    }),
+    ...amountInputs(t, 'The amount in cents that the payer chose; for a token with a range.'),
     customer: t.field({ type: CustomerInput }),
   }),
 });
@@ -148,6 +166,29 @@ export function paymentInputs(t: InputFields, options?: { successUrl?: string })
       type: 'Url',
       description: 'The public https URL that receives the webhook; at most 500 characters.',
     }),
-    externalId: t.string({ description: EXTERNAL_ID }),
+    ...orderInputs(t),
+  };
+}
+
+/** The input fields of the number of an order, under both of its names. `restriction`: a sentence of the input's own. */
+export function orderInputs(t: InputFields, restriction?: string) {
+  return {
+    orderId: t.string({ description: restriction ? `${ORDER_ID} ${restriction}` : ORDER_ID }),
+    externalId: t.string({
+      deprecationReason: deprecatedSince('0.2.0', 'Use orderId, which is the same.'),
+      description: 'The number of your order.',
+    }),
+  };
+}
+
+/** The input fields of an amount, under both of its names. */
+export function amountInputs(t: InputFields, description: string) {
+  return {
+    amountCents: t.field({ type: 'Cents', description }),
+    valueCents: t.field({
+      type: 'Cents',
+      deprecationReason: deprecatedSince('0.2.0', 'Use amountCents, which is the same.'),
+      description: 'The amount in cents.',
+    }),
   };
 }

@@ -26,7 +26,8 @@ import { URL_MAX } from '../../kernel/text.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
 import { PaymentRef } from '../payments/schema.ts';
-import { RefundedResource, refundedResource } from '../refunds/schema.ts';
+import { SaleRef } from '../receiving/sale-schema.ts';
+import { refundedResource } from '../refunds/schema.ts';
 import { DisputeFilterInput, filterOf } from './filter-schema.ts';
 import {
   blockedCents,
@@ -166,10 +167,10 @@ builder.node(DisputeRef, {
       resolve: blockedCents,
     }),
     of: t.field({
-      type: RefundedResource,
+      type: SaleRef,
       nullable: true,
       description:
-        'The disputed payment or charge; null if the upstream service does not report it, and to a token that may not read it.',
+        'The disputed sale; null if the upstream service does not report it, and to a token that may not read it.',
       resolve: ({ resource }, _, context) => resource && refundedResource(resource, context),
     }),
     evidence: t.field({
@@ -218,6 +219,10 @@ builder.node(DisputeRef, {
 
 const OF_A_PAYMENT =
   'The disputes, oldest first. Null to a browser’s checkout or payment token, to a dashboard token without DISPUTES, and if the upstream service does not report them.';
+
+builder.interfaceField(SaleRef, 'disputes', (t) =>
+  t.field({ type: [DisputeRef], nullable: true, description: OF_A_PAYMENT }),
+);
 
 builder.objectField(CardPaymentRef, 'disputes', (t) =>
   t.field({

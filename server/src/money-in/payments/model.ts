@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import {
+  amountMembers,
+  amountName,
+  refuseTwoAmounts,
+  refuseTwoOrders,
+  withKnownNames,
+} from '../../kernel/aliases.ts';
 import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import type { Language } from '../../kernel/language.ts';
@@ -14,7 +21,7 @@ import {
   checkoutDetails,
   productIdText,
   type StartCheckoutInput,
-  startCheckoutInput,
+  startInput,
 } from '../checkout/model.ts';
 import type { LtcRequest, StoredLtcRequest } from '../ltc/model.ts';
 import {
@@ -123,24 +130,32 @@ export function paymentBeganAt({ createdAt, expiresAt }: Pick<Payment, 'createdA
 
 export const createPaymentInput = checkoutDetails
   .extend({
-    valueCents: pixAmount.nullish().describe('The amount; not together with productId'),
+    ...amountMembers(pixAmount, 'The amount, not together with productId'),
     productId: productIdText
       .nullish()
-      .describe('A product, whose price and name are the payment’s; not together with valueCents'),
+      .describe('A product, whose price and name are the payment’s; not together with an amount'),
     method: z
       .enum(PAYMENT_METHODS, `must be one of ${PAYMENT_METHODS.join(', ')}`)
       .nullish()
       .describe('pix where left out'),
     idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same payment'),
   })
-  .refine(({ valueCents, productId }) => (valueCents == null) !== (productId == null), {
-    path: ['valueCents'],
-    message: 'must be given, or productId in its place, and not both',
-  });
+  .superRefine(refuseTwoAmounts)
+  .superRefine(refuseTwoOrders)
+  .superRefine((input, context) => {
+    const name = amountName(input);
+    if ((input[name] == null) !== (input.productId == null)) return;
+    const [path, message] =
+      input[name] == null
+        ? ['amountCents', 'is required, or valueCents, which is the same, or productId in its place']
+        : [name, 'must be given, or productId in its place, and not both'];
+    context.addIssue({ code: 'custom', path: [path], message });
+  })
+  .transform(withKnownNames);
 export type CreatePaymentInput = z.infer<typeof createPaymentInput>;
 
 /** The input of a PIX checkout: that of a card checkout, with the amounts of PIX. */
-export const startPixCheckoutInput = startCheckoutInput.extend({ valueCents: pixAmount.nullish() });
+export const startPixCheckoutInput = startInput(pixAmount);
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 

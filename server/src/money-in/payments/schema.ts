@@ -27,18 +27,12 @@ import {
 import { ltcText } from '../../kernel/money.ts';
 import { qrCode } from '../../kernel/qr-code.ts';
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
-import { CustomerFilter, receivedFilterFields } from '../checkout/filter-schema.ts';
+import { CustomerFilter, orderFilterFields, receivedFilterFields } from '../checkout/filter-schema.ts';
 import { methodsOf } from '../checkout/model.ts';
-import { CustomerRef, orderFields, paymentInputs, StartCheckoutInput } from '../checkout/schema.ts';
+import { amountInputs, orderFields, paymentInputs, StartCheckoutInput } from '../checkout/schema.ts';
 import { type LtcRequest, ltcUri } from '../ltc/model.ts';
-import {
-  knownFilter,
-  listDescription,
-  listedPix,
-  PaymentStatusEnum,
-  pixFields,
-  QrCode,
-} from '../pix/fields-schema.ts';
+import { knownFilter, listDescription, listedPix, pixFields, QrCode } from '../pix/fields-schema.ts';
+import { PaymentStatusEnum, type Sale, SaleRef, SalesMethodEnum } from '../receiving/sale-schema.ts';
 import { returnedFields } from '../receiving/schema.ts';
 import type { PaymentMethod } from './methods.ts';
 import {
@@ -112,15 +106,16 @@ const LtcRequestRef = builder.objectRef<LtcRequest & { address: string }>('LtcRe
   }),
 });
 
-/** The members that a payment has under other names in GraphQL, or not at all. */
+/** The members that a payment has in the interface of sales, under other names in GraphQL, or not at all. */
 type Unshown =
-  | ('brCode' | 'txid' | 'orderStatus' | 'claimedAt' | 'lastStatus' | 'expiryDerived')
-  | ('refundIds' | 'refundingCents' | 'disputedCents' | 'callbackUrl');
+  | keyof Sale
+  | ('brCode' | 'txid' | 'orderStatus' | 'lastStatus' | 'expiryDerived' | 'refundIds' | 'callbackUrl');
 
 export const PaymentRef = builder.objectRef<Payment>('Payment');
 
 addEntity(PaymentRef, 'paymentId');
 builder.node(PaymentRef, {
+  interfaces: [SaleRef],
   id: { resolve: ({ paymentId }) => paymentId },
   loadOne: (paymentId, context) =>
     mayReadPayment(callerOf(context), paymentId) ? context.loaders.payment.load(paymentId) : null,
@@ -133,7 +128,6 @@ builder.node(PaymentRef, {
         name: 'payment',
         updates: 'paymentUpdates',
         isShownToPayers: true,
-        expiresAt: 'The end of the time to pay, 30 minutes after creation.',
       }),
       ...orderFields(t),
       paymentId: t.exposeString('paymentId', {
@@ -141,8 +135,8 @@ builder.node(PaymentRef, {
           'The identifier of the payment: psa_ and 32 hex digits; in remote mode, psa_ and the identifier that the upstream service gives. It is also the secret part of checkoutUrl.',
       }),
       method: t.field({
-        type: PaymentMethodEnum,
-        description: 'The method by which the payer pays; it never changes.',
+        type: SalesMethodEnum,
+        description: 'The method by which the payer pays, PIX or LTC; it never changes.',
         resolve: ({ method }) => method,
       }),
       ltc: t.field({
@@ -159,39 +153,7 @@ builder.node(PaymentRef, {
           'The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way, and less disputes that were not won. 0 for LTC, and for a payment that is not PAID. Null if the upstream service does not report it.',
         resolve: refundableCentsOf,
       }),
-      failureReason: t.string({
-        nullable: true,
-        description:
-          'The bank’s reason for the failure; `paid_elsewhere` for a payment whose money came after another of its order was paid, and `underpaid` for one by LTC. Null unless FAILED, and to a browser’s checkout or payment token.',
-        resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
-      }),
       ...returnedFields(t, (context) => seesCustomer(callerOf(context))),
-      netAmountCents: t.field({
-        type: 'Cents',
-        nullable: true,
-        description:
-          'The amount in cents that reaches the balance; LTC reach cryptoBalanceLtc. Null if the upstream service does not report it, and to a browser’s checkout or payment token.',
-        resolve: ({ amountCents, feeCents }, _, context) =>
-          feeCents === null || !seesCustomer(callerOf(context)) ? null : amountCents - feeCents,
-      }),
-      customer: t.field({
-        type: CustomerRef,
-        nullable: true,
-        description: 'The customer as given at creation. Null to a browser’s checkout or payment token.',
-        resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
-      }),
-      metadata: t.string({
-        nullable: true,
-        description:
-          'The string given at creation, byte for byte. Null to a browser’s checkout or payment token.',
-        resolve: ({ metadata }, _, context) => (seesCustomer(callerOf(context)) ? metadata : null),
-      }),
-      externalId: t.string({
-        nullable: true,
-        description:
-          'The number of your order, of whose payments one is kept; null if none was given, and to a browser’s checkout or payment token.',
-        resolve: ({ externalId }, _, context) => (seesCustomer(callerOf(context)) ? externalId : null),
-      }),
       productId: t.exposeString('productId', { nullable: true }),
       subscriptionId: t.string({
         nullable: true,
@@ -222,6 +184,7 @@ export const PaymentFilterInput = builder.inputType('PaymentFilter', {
         t,
         'Selects the payment with this paymentId, or paid by the PIX with this endToEndId.',
       ),
+      ...orderFilterFields(t),
       customer: t.field({ type: CustomerFilter }),
       method: t.field({ type: [PaymentMethodEnum] }),
       status: t.field({ type: [PaymentStatusEnum] }),
@@ -289,13 +252,10 @@ builder.queryFields((t) => ({
 const CreatePaymentInputRef = builder.inputType('CreatePaymentInput', {
   validate: { schema: createPaymentInput as never },
   fields: (t) => ({
-    valueCents: t.field({
-      type: 'Cents',
-      description: 'The amount in cents; at least 1, and not allowed with productId.',
-    }),
+    ...amountInputs(t, 'The amount in cents; at least 1. Required, or productId in its place.'),
     productId: t.string({
       description:
-        'The identifier of a product, whose price and name the payment takes. Not allowed with valueCents.',
+        'The identifier of a product, whose price and name the payment takes. Not allowed with amountCents.',
     }),
     method: t.field({
       type: PaymentMethodEnum,

@@ -16,6 +16,8 @@ import {
 import {
   findEventRecord,
   kindOfEvent,
+  orderEventShape,
+  orderToEvent,
   orderToWire,
   orderWireShape,
   readPayment,
@@ -49,10 +51,6 @@ export const paymentWire = z
       .partial()
       .nullable(),
     metadata: z.string().nullable().meta({ description: 'The string given at creation, byte for byte' }),
-    externalId: z
-      .string()
-      .nullable()
-      .meta({ description: 'The number of your order; null where none was given' }),
     ...returnedWireShape,
     productId: z.string().nullable(),
     subscriptionId: z
@@ -108,7 +106,7 @@ export const paymentWebhooks = pixWebhooks('payment', {
   details: {
     customer: z.object({ name: z.string(), email: z.string() }).partial().optional(),
     metadata: paymentWire.shape.metadata,
-    externalId: z.string().optional().meta({ description: 'The number of your order, where one was given' }),
+    ...orderEventShape,
     keptPayment: z.string().optional().meta({
       description:
         'Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator',
@@ -139,7 +137,7 @@ export function paymentWebhook(
       // The parts that were given, if any.
       ...(name || email ? { customer: { ...(name && { name }), ...(email && { email }) } } : {}),
       metadata: payment.metadata,
-      ...(payment.externalId !== null && { externalId: payment.externalId }),
+      ...orderToEvent(payment),
       ...(payment.keptPayment != null && { keptPayment: payment.keptPayment }),
     },
   });

@@ -1,37 +1,16 @@
 import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
 import type { Context } from '../../api/graphql/context.ts';
-import { Currency } from '../../api/graphql/currency.ts';
+import { deprecatedSince } from '../../api/graphql/deprecations.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
 import type { Types } from '../../api/graphql/mutations.ts';
 import { BOTH_WAYS, connectionOf, knownValue, pagesBeside, rangeOf } from '../../api/graphql/paging.ts';
 import { callerOf, seesCustomer } from '../../kernel/caller.ts';
-import { secondsLeft } from '../../kernel/clock.ts';
 import { detailsOf, periodsOf } from '../../kernel/list-filter.ts';
 import { qrCode } from '../../kernel/qr-code.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import { languageField } from '../checkout/schema.ts';
-import { type PaymentStatus, refundableCents } from '../receiving/model.ts';
-import { unresolvedField } from '../receiving/schema.ts';
-import { isFinal, isPayable, type PixReads, type PixResource, type ReturnedCredit, txidOf } from './model.ts';
-
-export const PaymentStatusEnum = builder.enumType('PaymentStatus', {
-  description: 'The states of a payment or a charge, with the same names as those of a card payment.',
-  values: {
-    PENDING: { value: 'pending', description: 'The payer has not paid yet.' },
-    PAID: { value: 'paid', description: 'The bank holds the money, and it is in the balance.' },
-    EXPIRED: {
-      value: 'expired',
-      description: 'The payer did not pay in time. A PIX that arrives late still makes it PAID.',
-    },
-    REFUNDED: { value: 'refunded', description: 'The whole amount was refunded.' },
-    FAILED: {
-      value: 'failed',
-      description:
-        'Nobody can pay it any more: the bank refused it; its money came after another payment of the order was paid; or, by LTC, less than the amount came in time.',
-    },
-    UNKNOWN,
-  } as const,
-});
+import type { PaymentStatus } from '../receiving/model.ts';
+import { isFinalSale, SALE_IS_FINAL } from '../receiving/sale-schema.ts';
+import { isPayable, type PixReads, type PixResource, type ReturnedCredit, txidOf } from './model.ts';
 
 export const ReturnCauseEnum = builder.enumType('ReturnCause', {
   description: 'The reason for which money was sent back to its payer at once.',
@@ -113,39 +92,28 @@ interface FieldOptions<R extends PixResource> {
   name: string;
   /** The subscription that reports changes of the resource. */
   updates: string;
-  expiresAt: string;
   /** Whether a browser's token reads resources of this family, with some members null. */
   isShownToPayers: boolean;
 }
 
-/** Creates the fields that the types of all families share. */
+/** Creates the fields that the types of all families share, besides those of a sale. */
 export function pixFields<R extends PixResource>(
   builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, R>,
-  { idOf, name, updates, expiresAt, isShownToPayers }: FieldOptions<R>,
+  { idOf, name, updates, isShownToPayers }: FieldOptions<R>,
 ) {
   // The fields read the shared members alone.
   const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<Types, PixResource>;
   const idOfAny = idOf as (resource: PixResource) => string;
-  const beside = isShownToPayers ? ', and to a browser’s checkout or payment token' : '';
   const hidden = isShownToPayers ? '; null to a browser’s checkout or payment token' : '';
   const seen = <Value>(value: Value, context: Context) => (seesCustomer(callerOf(context)) ? value : null);
   return {
-    status: t.field({ type: PaymentStatusEnum, resolve: ({ status }) => status }),
-    amountCents: t.expose('amountCents', { type: 'Cents' }),
-    ...unresolvedField(t),
-    otherPaidCents: t.field({
-      type: 'Cents',
-      nullable: true,
-      description: `The amount that the upstream service has reported as paid, if it is not amountCents. Such a report alone does not make the ${name} PAID: compare both with your order. Null otherwise${beside}.`,
-      resolve: ({ otherPaidCents = null }, _, context) => seen(otherPaidCents, context),
-    }),
     feeCents: t.field({
       type: 'Cents',
       nullable: true,
-      description: `The fee in cents, which the service deducts from the amount. Null if the upstream service does not report it${beside}.`,
+      deprecationReason: deprecatedSince('0.2.0', 'Use serviceFeeCents, which is the same.'),
+      description: 'The service’s fee in cents.',
       resolve: ({ feeCents }, _, context) => seen(feeCents, context),
     }),
-    currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
     pix: t.field({
       type: PixCode,
       nullable: true,
@@ -164,27 +132,6 @@ export function pixFields<R extends PixResource>(
       description: 'The URL of the hosted page that shows the payer how to pay.',
       resolve: (resource, _, context) => context.checkoutUrl(idOfAny(resource), resource),
     }),
-    language: languageField(t),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: expiresAt }),
-    expiresInSeconds: t.int({
-      description:
-        'The seconds until expiresAt by the server’s clock, 0 when past: a countdown must not trust the device’s clock.',
-      resolve: (resource, _, { clock }) => secondsLeft(resource.expiresAt, clock),
-    }),
-    description: t.exposeString('description', { nullable: true }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
-    paidAt: t.expose('paidAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'The time of the payment, by the bank’s clock.',
-    }),
-    paidLate: t.exposeBoolean('paidLate', { description: 'Whether the payer paid after expiresAt.' }),
-    canceledAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: `The time at which the merchant canceled the ${name}, which has been EXPIRED since then. Null if it was not canceled.`,
-      resolve: ({ canceledAt = null }) => canceledAt,
-    }),
     endToEndId: t.string({
       nullable: true,
       description: `The bank’s identifier of the PIX by which the ${name} was paid${hidden}.`,
@@ -196,32 +143,7 @@ export function pixFields<R extends PixResource>(
         'Credits that were returned at once: a second payment, another amount, a payment of an order that was already paid, or of one that was canceled. At most the last 20, oldest first.',
       resolve: ({ returnedCredits }) => [...returnedCredits],
     }),
-    refundedAt: t.expose('refundedAt', { type: 'DateTime', nullable: true }),
-    refundedCents: t.expose('refundedCents', {
-      type: 'Cents',
-      nullable: true,
-      description:
-        'The amount that completed refunds have given back to the payer, in cents; a refund under way does not count yet. The status is REFUNDED once it is the whole amount. Null if the upstream service does not report it.',
-    }),
-    refundableCents: t.field({
-      type: 'Cents',
-      nullable: true,
-      description: `The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way, and less disputes that were not won. 0 for a ${name} that is not PAID. Null if the upstream service does not report it.`,
-      resolve: refundableCents,
-    }),
-    failureReason: t.string({
-      nullable: true,
-      description: `The bank’s reason for the failure; null unless FAILED${beside}.`,
-      resolve: ({ failureReason }, _, context) => seen(failureReason, context),
-    }),
-    ...finalFields(
-      t,
-      `Whether the status is final, as REFUNDED and FAILED are: no later status follows. A PAID ${name} may be refunded; an EXPIRED one may be paid late, or have its money returned. False while only a webhook reports the end; a newer answer of the upstream service corrects any status.`,
-      ({ status, claimedAt }) => isFinal(status) && claimedAt === undefined,
-    ),
-    version: t.exposeInt('version', {
-      description: `A number that grows with each change of this ${name}: of two answers the larger is the newer.`,
-    }),
+    ...finalFields(t, SALE_IS_FINAL, isFinalSale),
   };
 }
 

@@ -4,6 +4,7 @@ import { isUnchanged } from '../../kernel/objects.ts';
 import { eventAt, lastStatusOf, type Merged, type UpstreamSource } from '../../kernel/upstream-source.ts';
 import {
   announcedDoubt,
+  feeOf,
   isCorrection,
   mergeDetails,
   type PaymentDetails,
@@ -128,8 +129,4 @@ function codeOf({ brCode = null }: UpstreamPixResource, amountCents: Cents): str
   const code = brCode === null ? null : parseBrCode(brCode);
   const isFit = code && (code.amountCents === amountCents || (code.amountCents === null && code.isDynamic));
   return isFit ? brCode : null;
-}
-
-function feeOf({ feeCents = null }: UpstreamPixResource, amountCents: Cents): Cents | null {
-  return feeCents !== null && feeCents <= amountCents ? feeCents : null;
 }

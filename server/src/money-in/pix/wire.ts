@@ -32,7 +32,7 @@ export function pixWireShape(expiry: string) {
   return {
     status: answeredWord(PAYMENT_STATUSES),
     amountCents: cents,
-    feeCents: cents.meta({ description: 'The part that the service keeps' }),
+    feeCents: cents.meta({ description: 'The service’s fee: serviceFeeCents in GraphQL' }),
     netAmountCents: cents,
     currency: z.literal('BRL'),
     description: z.string().nullable(),

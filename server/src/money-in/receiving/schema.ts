@@ -1,20 +1,6 @@
 import type { Context } from '../../api/graphql/context.ts';
 import type { Types } from '../../api/graphql/mutations.ts';
-import type { Doubt, Returned } from './model.ts';
-
-/** The field that shows whether a webhook and the service contradict each other about a payment. */
-export function unresolvedField<Shape extends Doubt>(
-  builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
-) {
-  const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<Types, Doubt>;
-  return {
-    unresolved: t.boolean({
-      description:
-        'Whether a signed webhook has said that this was paid, and the upstream service does not say so. Release nothing, and let nobody pay again: ask the service. False once the service has said that it was paid, and without an upstream service.',
-      resolve: ({ unresolved = false }) => unresolved,
-    }),
-  };
-}
+import type { Returned } from './model.ts';
 
 /**
  * The fields of a payment in an order that show whether its money was returned because another payment was

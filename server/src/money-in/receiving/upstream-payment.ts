@@ -254,3 +254,8 @@ function statusAfter(
 function beginOf(expiresAt: Date | null | undefined): Date | null {
   return expiresAt ? plusMs(expiresAt, -CHECKOUT_SESSION_MS) : null;
 }
+
+/** The fee that the service shows, unless it is more than the amount. */
+export function feeOf({ feeCents = null }: { feeCents?: Cents | null }, amountCents: Cents): Cents | null {
+  return feeCents !== null && feeCents <= amountCents ? feeCents : null;
+}

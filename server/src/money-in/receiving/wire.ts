@@ -35,6 +35,10 @@ export const returnedWireShape = {
 
 /** The members of a payment that show the status of its order, in a response. */
 export const orderWireShape = {
+  orderId: z.string().nullable().meta({
+    description: 'The number of your order, of whose payments one is kept; null where none was given',
+  }),
+  externalId: z.string().nullable().meta({ description: 'orderId under its earlier name' }),
   orderPaid: z.boolean().meta({
     description:
       'Another payment has paid the order while this one was open or had expired: nobody can pay this one any more',
@@ -42,8 +46,29 @@ export const orderWireShape = {
   orderRefunded: z.boolean().meta({ description: 'That payment was refunded in full since' }),
 };
 
-export function orderToWire({ orderStatus }: { orderStatus: string | null }) {
-  return { orderPaid: orderStatus !== null, orderRefunded: orderStatus === 'refunded' };
+export function orderToWire({
+  externalId,
+  orderStatus,
+}: {
+  externalId: string | null;
+  orderStatus: string | null;
+}) {
+  return {
+    orderId: externalId,
+    externalId,
+    orderPaid: orderStatus !== null,
+    orderRefunded: orderStatus === 'refunded',
+  };
+}
+
+/** The members of an event of a payment with an order. */
+export const orderEventShape = {
+  orderId: z.string().optional().meta({ description: 'The number of your order, where one was given' }),
+  externalId: z.string().optional().meta({ description: 'orderId under its earlier name' }),
+};
+
+export function orderToEvent({ externalId }: { externalId?: string | null }) {
+  return externalId == null ? {} : { orderId: externalId, externalId };
 }
 
 /** Reads the members of a payment that each method has, from a response. */

@@ -34,6 +34,7 @@ import {
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
 import { PaymentRef } from '../payments/schema.ts';
+import { SaleRef } from '../receiving/sale-schema.ts';
 import { filterOf, RefundFilterInput } from './filter-schema.ts';
 import {
   isFinal,
@@ -41,7 +42,7 @@ import {
   keyInReference,
   REFUNDED_TYPES,
   type Refund,
-  type RefundedResource as RefundedIdentity,
+  type RefundedResource,
   type RefundedType,
   type RefundService,
   referenceOfKey,
@@ -92,17 +93,11 @@ export const RefundStatusEnum = builder.enumType('RefundStatus', {
 
 export const RefundRef = builder.objectRef<Refund>('Refund');
 
-export const RefundedResource = builder.unionType('RefundedResource', {
-  description:
-    'A resource that can be refunded. Fields that the members share have the same type in all of them; only `status` needs an alias, for CardPaymentStatus and PaymentStatus are two enums with the same values.',
-  types: [CardPaymentRef, PaymentRef, ChargeRef],
-});
-
 /** The loader of each type of refunded resource. */
 const LOADERS = { card_payment: 'cardPayment', payment: 'payment', charge: 'charge' } as const;
 
 /** Loads a resource; null for a caller that may not read it. */
-export function refundedResource({ type, id }: RefundedIdentity, context: Context) {
+export function refundedResource({ type, id }: RefundedResource, context: Context) {
   if (!may(callerOf(context), READ[type])) return null;
   return context.loaders[LOADERS[type]].load(id);
 }
@@ -123,9 +118,9 @@ builder.node(RefundRef, {
     status: t.field({ type: RefundStatusEnum, resolve: ({ status }) => status }),
     amountCents: t.expose('amountCents', { type: 'Cents' }),
     of: t.field({
-      type: RefundedResource,
+      type: SaleRef,
       nullable: true,
-      description: 'The payment or charge that was refunded.',
+      description: 'The sale that was refunded.',
       resolve: ({ resource }, _, context) => refundedResource(resource, context),
     }),
     reason: t.exposeString('reason', {
@@ -175,6 +170,15 @@ async function refundsOfIds(
   const found = await Promise.all(refundIds.map((refundId) => refund.load(refundId)));
   return found.every((each) => each !== null) ? found : null;
 }
+
+builder.interfaceField(SaleRef, 'refunds', (t) =>
+  t.field({
+    type: [RefundRef],
+    nullable: true,
+    description:
+      'The refunds, oldest first. Null to a browser’s checkout or payment token, and if the upstream service does not report them.',
+  }),
+);
 
 builder.objectField(CardPaymentRef, 'refunds', (t) =>
   t.field({

@@ -8,6 +8,9 @@ import type { ReturnCause } from '../receiving/model.ts';
 export const RETURNED_TYPES = ['card_payment', 'payment', 'charge', 'subscription'] as const;
 export type ReturnedType = (typeof RETURNED_TYPES)[number];
 
+/** The types of resources that belong to orders. */
+export const OF_ORDERS: readonly ReturnedType[] = ['card_payment', 'payment'];
+
 /**
  * Money that arrived for a resource, did not pay it, and is returned to its payer. It never reaches a
  * balance.
@@ -16,7 +19,7 @@ export interface PaymentReturn {
   /** `ret_` and 24 hex digits. */
   returnId: string;
   resource: { type: ReturnedType; id: string };
-  /** The merchant's number of the order, or of the charge. */
+  /** The merchant's number of the order, or its label of the charge. */
   externalId: string | null;
   amountCents: Cents;
   cause: ReturnCause;
@@ -41,6 +44,11 @@ export interface StoredReturn extends PaymentReturn {
 export interface ReturnSnapshot extends PaymentReturn {
   metadata: string | null;
   callbackUrl: string | null;
+}
+
+/** The number of the order that the money came for; null for a resource that belongs to no order. */
+export function orderIdOf({ resource, externalId }: Pick<PaymentReturn, 'resource' | 'externalId'>) {
+  return OF_ORDERS.includes(resource.type) ? externalId : null;
 }
 
 /**

@@ -5,7 +5,13 @@ import type { Environment } from '../../kernel/tenant.ts';
 import { answeredWord } from '../../kernel/text.ts';
 import { nameIn, webhookEvent } from '../../kernel/webhook-event.ts';
 import { RETURN_CAUSES } from '../receiving/model.ts';
-import { type PaymentReturn, RETURNED_TYPES, type ReturnedType, type ReturnSnapshot } from './model.ts';
+import {
+  orderIdOf,
+  type PaymentReturn,
+  RETURNED_TYPES,
+  type ReturnedType,
+  type ReturnSnapshot,
+} from './model.ts';
 
 const shape = {
   returnId: z
@@ -13,7 +19,10 @@ const shape = {
     .meta({ description: 'ret_ and 24 hex digits', examples: ['ret_0c7d1a5be2f94a3d8e6b7f10'] }),
   amountCents: cents,
   cause: answeredWord(RETURN_CAUSES),
-  externalId: z.string().nullable().meta({ description: 'The number of your order, or of the charge' }),
+  orderId: z.string().nullable().meta({
+    description: 'The number of your order; null of a charge or a subscription, which belong to none',
+  }),
+  externalId: z.string().nullable().meta({ description: 'The same; of a charge your own label for it' }),
   keptPayment: z
     .string()
     .nullable()
@@ -54,7 +63,8 @@ const REFERENCES = {
 } as const satisfies Record<ReturnedType, string>;
 
 export function returnToWire({ resource, ...members }: PaymentReturn): z.output<typeof returnWire> {
-  return { ...members, [REFERENCES[resource.type]]: resource.id };
+  const orderId = orderIdOf({ resource, ...members });
+  return { ...members, orderId, [REFERENCES[resource.type]]: resource.id };
 }
 
 /**
@@ -103,6 +113,7 @@ export function returnWebhook(
     of: { type, id },
     amountCents,
     cause,
+    orderId: orderIdOf({ resource: { type, id }, externalId }),
     externalId,
     keptPayment,
     endToEndId,

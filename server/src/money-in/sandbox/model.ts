@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { amountMembers, demandAmount, withKnownAmount } from '../../kernel/aliases.ts';
 import { UnavailableError } from '../../kernel/errors.ts';
 import { type Cents, isCents } from '../../kernel/money.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
@@ -46,13 +47,14 @@ function amountWith(error: (issue: { input?: unknown }) => string | undefined) {
 
 const testAmount = amountWith(requiredOr(NOT_CENTS));
 
-export const createTestPaymentInput = z.object({
-  valueCents: testAmount,
+const testPayment = z.object({
+  ...amountMembers(testAmount, 'The amount of a test payment'),
   pending: z
     .boolean()
     .nullish()
     .describe('Counts as pendingRelease until the simulator settles it; false where left out'),
 });
+export const createTestPaymentInput = testPayment.superRefine(demandAmount).transform(withKnownAmount);
 export type CreateTestPaymentInput = z.infer<typeof createTestPaymentInput>;
 
 /** The events that a client can cause: the payer pays, its bank refuses, or the time ends. */
@@ -112,19 +114,24 @@ export const simulatePaymentInput = simulation.refine(isOfPayer, NO_AMOUNT).refi
 export type SimulatePaymentInput = z.infer<typeof simulatePaymentInput>;
 
 /** The body of the REST operation that creates a test payment, or plays the payer of a payment by its `id`. */
-export const testPaymentBody = createTestPaymentInput
+export const testPaymentBody = testPayment
   .extend(simulation.shape)
   .extend({
     valueCents: testAmount.nullish().describe('The amount of a test payment; not together with id'),
+    amountCents: optionalLimit(amountWith(notNull('the amount of the payment', NOT_CENTS))).describe(
+      'With id the amount that the payer sends, where it is not the payment’s: it is sent back. Without id the amount of a test payment, in place of valueCents',
+    ),
     id: simulatedId
       .nullish()
       .describe(
         'A payment, charge or subscription that was created with a test key; not together with valueCents or pending',
       ),
   })
-  .refine(({ valueCents, id }) => (valueCents == null) !== (id == null), {
-    path: ['valueCents'],
-    message: 'must be given, or id in its place, and not both',
+  .superRefine((body, context) => {
+    if (body.id == null) return demandAmount(body, context);
+    if (body.valueCents == null) return;
+    const message = 'must be given, or id in its place, and not both';
+    context.addIssue({ code: 'custom', path: ['valueCents'], message });
   })
   .refine(({ id, pending }) => id == null || pending == null, {
     path: ['pending'],
@@ -132,10 +139,6 @@ export const testPaymentBody = createTestPaymentInput
   })
   .refine(({ id, outcome }) => id != null || outcome == null, {
     path: ['outcome'],
-    message: 'needs an id',
-  })
-  .refine(({ id, amountCents }) => id != null || amountCents == null, {
-    path: ['amountCents'],
     message: 'needs an id',
   })
   .refine(isOfPayer, NO_AMOUNT)

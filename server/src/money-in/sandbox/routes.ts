@@ -18,7 +18,7 @@ export function createSandboxRoutes({
       operationId: 'createTestPayment',
       summary: 'Create a test payment, which feeds the simulated balance, or pay a payment or a charge',
       description:
-        'With `valueCents` it creates a test payment. With `id` it plays the payer of a payment or a charge that was created with a test key: the payer pays, sends another amount, or lets it expire. The same body is the same PIX, so that a repeated request changes nothing. With the `id` of a subscription each request is its next step: the authorization, then the attempt of its open cycle, paid or declined.',
+        'With an amount alone, `valueCents` or `amountCents`, it creates a test payment. With `id` it plays the payer of a payment or a charge that was created with a test key: the payer pays, sends another amount, or lets it expire. The same body is the same PIX, so that a repeated request changes nothing. With the `id` of a subscription each request is its next step: the authorization, then the attempt of its open cycle, paid or declined.',
       tag: 'Sandbox',
       section: '4.5',
       body: testPaymentBody,
@@ -39,7 +39,10 @@ export function createSandboxRoutes({
         if (id == null)
           return {
             status: 201,
-            body: await sandbox.createTestPayment(caller.tenant, { valueCents: valueCents!, pending }),
+            body: await sandbox.createTestPayment(caller.tenant, {
+              valueCents: (valueCents ?? amountCents)!,
+              pending,
+            }),
           };
         const payment = await sandbox.simulatePayment(caller.tenant, { id, outcome, amountCents });
         const { status, createdAt } = payment;

@@ -11,9 +11,11 @@ import {
 import type { Wallet } from '../../money-out/wallet/model.ts';
 import { WalletRef } from '../../money-out/wallet/schema.ts';
 import type { Charge } from '../charges/model.ts';
+import { amountInputs } from '../checkout/schema.ts';
 import type { Payment } from '../payments/model.ts';
 import type { Subscription } from '../subscriptions/model.ts';
 import {
+  type CreateTestPaymentInput,
   createTestPaymentInput,
   type SandboxService,
   type SimulatePaymentInput,
@@ -26,11 +28,11 @@ declare module '../../api/graphql/services.ts' {
   }
 }
 
-const CreateTestPaymentInput = builder.inputType('CreateTestPaymentInput', {
+const CreateTestPaymentInputRef = builder.inputType('CreateTestPaymentInput', {
   description: 'Values of a test payment, which feeds the simulated balance. Sandbox only.',
-  validate: { schema: createTestPaymentInput },
+  validate: { schema: createTestPaymentInput as never },
   fields: (t) => ({
-    valueCents: t.field({ type: 'Cents', required: true, description: 'The amount in cents; at least 1.' }),
+    ...amountInputs(t, 'The amount in cents; at least 1. Required.'),
     pending: t.boolean({
       defaultValue: false,
       description: 'Whether the amount counts as pendingReleaseCents until the simulator settles it.',
@@ -48,10 +50,10 @@ builder.mutationField('createTestPayment', (t) =>
   t.field({
     type: CreateTestPaymentSuccess,
     description: 'Creates a test payment, and returns the wallet that it has fed. Test keys only.',
-    args: { input: t.arg({ type: CreateTestPaymentInput, required: true }) },
+    args: { input: t.arg({ type: CreateTestPaymentInputRef, required: true }) },
     errors: { types: [ValidationError, RateLimitError, UnavailableError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { input }, { services }) => {
-      await services.sandbox.createTestPayment(tenant, input);
+      await services.sandbox.createTestPayment(tenant, input as CreateTestPaymentInput);
       return { wallet: await services.wallet.read(tenant) };
     }),
   }),

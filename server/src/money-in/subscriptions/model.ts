@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { amountMembers, demandAmount, withKnownAmount } from '../../kernel/aliases.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { UpstreamError } from '../../kernel/errors.ts';
 import { deterministicId } from '../../kernel/ids.ts';
@@ -237,7 +238,7 @@ export const createSubscriptionInput = checkoutDetails
     language: true,
   })
   .extend({
-    valueCents: pixAmount.describe('The amount of each cycle'),
+    ...amountMembers(pixAmount, 'The amount of each cycle'),
     interval: z
       .enum(INTERVALS, `must be one of ${INTERVALS.join(', ')}`)
       .describe('The time between the due days of two cycles'),
@@ -251,7 +252,9 @@ export const createSubscriptionInput = checkoutDetails
     idempotencyKey: idempotencyKeyText
       .nullish()
       .describe('The same key and input give the same subscription'),
-  });
+  })
+  .superRefine(demandAmount)
+  .transform(withKnownAmount);
 export type CreateSubscriptionInput = z.infer<typeof createSubscriptionInput>;
 
 /** Returns the details of an input, with null for each that was left out. */

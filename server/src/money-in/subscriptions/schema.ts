@@ -25,7 +25,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
-import { CustomerRef, languageField, payerInputs } from '../checkout/schema.ts';
+import { amountInputs, CustomerRef, languageField, payerInputs } from '../checkout/schema.ts';
 import { PaymentRef } from '../payments/schema.ts';
 import { PixCode, ReturnedCreditRef } from '../pix/fields-schema.ts';
 import { txidOf } from '../pix/model.ts';
@@ -292,11 +292,7 @@ builder.queryFields((t) => ({
 const CreateSubscriptionInputRef = builder.inputType('CreateSubscriptionInput', {
   validate: { schema: createSubscriptionInput as never },
   fields: (t) => ({
-    valueCents: t.field({
-      type: 'Cents',
-      required: true,
-      description: 'The amount of each cycle in cents; at least 1.',
-    }),
+    ...amountInputs(t, 'The amount of each cycle in cents; at least 1. Required.'),
     interval: t.field({
       type: IntervalEnum,
       required: true,

@@ -1,4 +1,5 @@
 import { builder } from '../../api/graphql/builder.ts';
+import { deprecatedSince } from '../../api/graphql/deprecations.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
 import { keyArgument, keyMember, onlyName, withRequiredKey } from '../../api/graphql/keys.ts';
@@ -38,6 +39,7 @@ import {
   DESTINATIONS_IN_WORDS,
   isSettled,
   maskDestination,
+  netCents,
   type Payout,
   type PayoutFilter,
   type PayoutMethod,
@@ -102,11 +104,25 @@ builder.node(PayoutRef, {
       type: 'Cents',
       description: 'The amount in cents that is debited, the fee included; for an LTC payout, its value.',
     }),
-    feeCents: t.expose('feeCents', {
+    serviceFeeCents: t.expose('feeCents', {
       type: 'Cents',
       nullable: true,
       description:
-        'The part of the amount in cents that the service keeps; the destination receives the rest. Null if the upstream service does not report it.',
+        'The service’s fee in cents, a part of the amount. Null if the upstream service does not report it.',
+    }),
+    feeCents: t.expose('feeCents', {
+      type: 'Cents',
+      nullable: true,
+      deprecationReason: deprecatedSince('0.2.0', 'Use serviceFeeCents, which is the same.'),
+      description: 'The service’s fee in cents.',
+    }),
+    netAmountCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description:
+        'The amount without the service’s fee, in cents, which the destination receives; for an LTC payout, its value. Null if the upstream service does not report the fee.',
+      resolve: ({ amountCents, feeCents }) =>
+        feeCents === null ? null : netCents({ amountCents, feeCents }),
     }),
     amountLtc: t.field({
       type: 'Decimal',

@@ -110,7 +110,9 @@ export const payoutWire = z
     returnedAt: instant.optional().meta({
       description: 'When a completed one had come back: the whole amount is in the balance again',
     }),
-    fee: centsAsReais.optional().meta({ description: 'Of the amount, what the service keeps' }),
+    fee: centsAsReais.optional().meta({
+      description: 'The service’s fee in reais, a part of the amount: serviceFeeCents in GraphQL',
+    }),
     amountLtc: z
       .string()
       .optional()

@@ -1,5 +1,6 @@
 import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
 import type { Context } from '../../api/graphql/context.ts';
+import { deprecatedSince } from '../../api/graphql/deprecations.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
 import { keyArgument, keyMember, onlyName, withRequiredKey } from '../../api/graphql/keys.ts';
@@ -239,16 +240,32 @@ builder.node(SubaccountPayoutRef, {
       type: 'Cents',
       description: 'The gross amount in cents that the subaccount was debited.',
     }),
-    feeCents: t.expose('feeCents', {
+    markupCents: t.expose('feeCents', {
       type: 'Cents',
       nullable: true,
       description:
-        'The markup in cents, included in the gross amount. Null if the upstream service does not report it.',
+        'Your own markup in cents, a part of the gross amount that your account keeps. Null if the upstream service does not report it.',
+    }),
+    feeCents: t.expose('feeCents', {
+      type: 'Cents',
+      nullable: true,
+      deprecationReason: deprecatedSince(
+        '0.2.0',
+        'Use markupCents, which is the same: it is not the service’s fee.',
+      ),
+      description: 'Your own markup in cents.',
+    }),
+    serviceFeeCents: t.expose('platformFeeCents', {
+      type: 'Cents',
+      nullable: true,
+      description:
+        'The service’s fee in cents, a part of the gross amount. Null if the payout was never prepared for sending.',
     }),
     platformFeeCents: t.expose('platformFeeCents', {
       type: 'Cents',
       nullable: true,
-      description: 'The platform’s fee in cents. Null if the payout was never prepared for sending.',
+      deprecationReason: deprecatedSince('0.2.0', 'Use serviceFeeCents, which is the same.'),
+      description: 'The service’s fee in cents.',
     }),
     netAmountCents: t.expose('netAmountCents', {
       type: 'Cents',

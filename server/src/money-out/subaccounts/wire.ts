@@ -76,10 +76,14 @@ export const subaccountPayoutWire = z
     }),
     reversed: z.boolean().meta({ description: 'The amount went back to the subaccount' }),
     amountCents: cents.meta({ description: 'Gross: what the subaccount was debited' }),
-    feeCents: cents.meta({ description: 'The subaccount markup, included in the gross amount' }),
-    platformFeeCents: cents
-      .nullable()
-      .meta({ description: 'Null when the payout was never assembled for sending' }),
+    feeCents: cents.meta({
+      description:
+        'Your own markup, included in the gross amount: markupCents in GraphQL. The service’s fee is platformFeeCents',
+    }),
+    platformFeeCents: cents.nullable().meta({
+      description:
+        'The service’s fee, serviceFeeCents in GraphQL; null when the payout was never assembled for sending',
+    }),
     netAmountCents: cents.nullable().meta({
       description: 'What the PIX key receives; null when the payout was never assembled for sending',
     }),

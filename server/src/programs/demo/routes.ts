@@ -9,12 +9,11 @@ import { widgetPath } from '../../kernel/assets.ts';
 import { type Clock, DAY_MS, plusMs } from '../../kernel/clock.ts';
 import { UnavailableError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import {
-  type CheckoutTokenService,
-  type CreateCheckoutTokenInput,
-  createCheckoutTokenInput,
+import type {
+  CheckoutTokenService,
+  CreateCheckoutTokenInput,
 } from '../../money-in/card-payments/tokens/model.ts';
-import { type CheckoutMethod, cardAmount } from '../../money-in/checkout/model.ts';
+import { type CheckoutMethod, cardAmount, checkoutDetails } from '../../money-in/checkout/model.ts';
 import { createDashboardRoutes, type DashboardOperations } from './dashboard.ts';
 
 /**
@@ -26,7 +25,7 @@ const MINT_AGAIN_MS = DAY_MS;
 
 const galleryTokenInput = z.object({
   amountCents: cardAmount,
-  description: createCheckoutTokenInput.shape.description,
+  description: checkoutDetails.shape.description,
 });
 
 interface Product {

@@ -65,6 +65,7 @@ export function createRemoteCardPayments(
       cancel: async () => {
         throw notOffered('Canceling a card payment');
       },
+      feeCentsOf: ({ feeCents = null }) => feeCents,
       assertFilter: (filter) => void rangeOf(filter),
     }),
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { allowedOrigins, trustedDocumentsOnly } from '../../../access/model.ts';
+import { refuseTwoOrders, withKnownNames } from '../../../kernel/aliases.ts';
 import type { CheckoutGrant } from '../../../kernel/caller.ts';
 import { plusMs } from '../../../kernel/clock.ts';
 import { IdempotencyError, UnavailableError, ValidationError } from '../../../kernel/errors.ts';
@@ -90,7 +91,8 @@ const checkoutAmountInput = z
 
 export const createCheckoutTokenInput = checkoutDetails
   .extend({
-    amount: checkoutAmountInput,
+    amount: checkoutAmountInput.nullish(),
+    amountCents: cents.nullish(),
     methods: z
       .array(z.enum(CHECKOUT_METHODS, `must be of ${CHECKOUT_METHODS.join(', ')}`))
       .min(1, 'must name at least one method')
@@ -107,25 +109,40 @@ export const createCheckoutTokenInput = checkoutDetails
     ),
     trustedDocumentsOnly,
   })
-  .refine(({ externalId, reusable }) => externalId == null || !reusable, {
-    path: ['externalId'],
-    message: 'must be left out of a reusable token, which serves many orders',
+  .superRefine(refuseTwoOrders)
+  .superRefine(({ orderId, externalId, reusable }, context) => {
+    if (!reusable || (orderId ?? externalId) == null) return;
+    const message = 'must be left out of a reusable token, which serves many orders';
+    context.addIssue({ code: 'custom', path: [orderId == null ? 'externalId' : 'orderId'], message });
   })
-  .superRefine(({ amount, methods }, context) => {
+  .superRefine(({ amount, amountCents }, context) => {
+    if ((amount == null) !== (amountCents == null)) return;
+    const message = 'must be given, or amountCents for a fixed one, and not both';
+    context.addIssue({ code: 'custom', path: ['amount'], message });
+  })
+  .superRefine(({ amount, amountCents, methods }, context) => {
     const takesCards = methods == null || methods.includes('card');
     const rule = takesCards ? cardAmount : pixAmount;
-    for (const [path, given] of amountsIn(amount))
+    for (const [path, given] of amountsIn(amount ?? {}, amountCents))
       for (const { message } of rule.safeParse(given).error?.issues ?? [])
-        context.addIssue({ code: 'custom', path: ['amount', ...path], message });
-  });
+        context.addIssue({ code: 'custom', path, message });
+  })
+  .transform(({ amount, amountCents, ...rest }) => ({
+    ...withKnownNames(rest),
+    amount: amount ?? { fixedCents: amountCents },
+  }));
 export type CreateCheckoutTokenInput = z.infer<typeof createCheckoutTokenInput>;
 
 /** The amounts of an input, with their paths in it. */
-function amountsIn({ fixedCents, range }: z.infer<typeof checkoutAmountInput>) {
+function amountsIn(
+  { fixedCents, range }: z.infer<typeof checkoutAmountInput>,
+  amountCents: number | null | undefined,
+) {
   const all: [path: string[], given: number | null | undefined][] = [
-    [['fixedCents'], fixedCents],
-    [['range', 'minCents'], range?.minCents],
-    [['range', 'maxCents'], range?.maxCents],
+    [['amountCents'], amountCents],
+    [['amount', 'fixedCents'], fixedCents],
+    [['amount', 'range', 'minCents'], range?.minCents],
+    [['amount', 'range', 'maxCents'], range?.maxCents],
   ];
   return all.filter(([, given]) => given != null);
 }
@@ -226,7 +243,7 @@ export function assertSameOrder(first: CheckoutGrant, next: CheckoutGrant): void
   ];
   if (differing.length === 0) return;
   throw new IdempotencyError(
-    `A checkout token of this externalId was minted before with another ${differing.join(', ')}`,
+    `A checkout token of this orderId was minted before with another ${differing.join(', ')}`,
   );
 }
 

@@ -13,8 +13,13 @@ import {
 } from '../../../kernel/errors.ts';
 import { nullMessage } from '../../../kernel/text.ts';
 import { methodsOf } from '../../checkout/model.ts';
-import { EXTERNAL_ID, paymentInputs } from '../../checkout/schema.ts';
-import { type CheckoutTokenService, createCheckoutTokenInput, type PausedToken } from './model.ts';
+import { orderInputs, paymentInputs } from '../../checkout/schema.ts';
+import {
+  type CheckoutTokenService,
+  type CreateCheckoutTokenInput,
+  createCheckoutTokenInput,
+  type PausedToken,
+} from './model.ts';
 
 declare module '../../../api/graphql/services.ts' {
   interface PaymentsService {
@@ -63,17 +68,22 @@ const CheckoutMethodEnum = builder.enumType('CheckoutMethod', {
   } as const,
 });
 
-const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
+const CreateCheckoutTokenInputRef = builder.inputType('CreateCheckoutTokenInput', {
   fields: (t) => ({
     amount: t.field({
       type: CheckoutAmountInput,
-      required: true,
-      description: 'The amount that the payer pays, which no page can change.',
+      description:
+        'The amount that the payer pays, which no page can change. Required, or amountCents in its place.',
+    }),
+    amountCents: t.field({
+      type: 'Cents',
+      description: 'The exact amount in cents, as `amount: { fixedCents: … }`. Not allowed with amount.',
     }),
     ...paymentInputs(t),
-    externalId: t.string({
-      description: `${EXTERNAL_ID} Tokens of one number belong to one order, whose amount and customer are those of the first token: with others a token is refused (IDEMPOTENCY_CONFLICT). A further token gives the open payment of the order; one that it starts has the description, the URLs and the metadata of that token. Not allowed with reusable.`,
-    }),
+    ...orderInputs(
+      t,
+      'Tokens of one number belong to one order, whose amount and customer are those of the first token: with others a token is refused (IDEMPOTENCY_CONFLICT). A further token gives the open payment of the order; one that it starts has the description, the URLs and the metadata of that token. Not allowed with reusable.',
+    ),
     allowedOrigins: t.field({
       type: ['Url'],
       description:
@@ -250,20 +260,20 @@ builder.mutationFields((t) => ({
       'Creates a token that a page may show to everyone: it starts the payment that it describes, and nothing else.',
     args: {
       input: t.arg({
-        type: CreateCheckoutTokenInput,
+        type: CreateCheckoutTokenInputRef,
         required: true,
         validate: { schema: createCheckoutTokenInput as never },
       }),
     },
     errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, IdempotencyError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }, keyId) =>
-      services.checkoutTokens.create(tenant, keyId, input),
+      services.checkoutTokens.create(tenant, keyId, input as CreateCheckoutTokenInput),
     ),
   }),
   pauseToken: t.field({
     type: PauseTokenSuccess,
     description:
-      'Pauses a checkout token of the API key’s account: from now on it takes no payments, neither new ones nor, where the payer’s page is this server’s, those that it has started. Tokens of one externalId are paused together. A charge under way continues, and a PIX code that was issued can still be paid.',
+      'Pauses a checkout token of the API key’s account: from now on it takes no payments, neither new ones nor, where the payer’s page is this server’s, those that it has started. Tokens of one orderId are paused together. A charge under way continues, and a PIX code that was issued can still be paid.',
     args: {
       token: t.arg.string({ required: true, description: 'The text of the token, or its id (tok_…).' }),
       seconds: t.arg.int({

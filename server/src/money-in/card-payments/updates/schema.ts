@@ -3,6 +3,7 @@ import { knownValue } from '../../../api/graphql/paging.ts';
 import { defineUpdates } from '../../../api/graphql/updates.ts';
 import { assertMay, callerOf, mayReadCardPayment } from '../../../kernel/caller.ts';
 import { ValidationError } from '../../../kernel/errors.ts';
+import { PaymentStatusEnum } from '../../receiving/sale-schema.ts';
 import { matchesFilter } from '../filter.ts';
 import { CardPaymentFilterInput, filterOf } from '../filter-schema.ts';
 import { type CardPaymentFilter, type CardPaymentStatus, statusSince } from '../model.ts';
@@ -17,7 +18,7 @@ const updates = defineUpdates({
   covers: 'Card payments',
   resource: 'card_payment',
   title: 'Card payment',
-  status: CardPaymentStatusEnum,
+  status: PaymentStatusEnum,
   fields: (t) => ({ cardPayment: t.field({ type: CardPaymentRef, resolve: ({ item }) => item }) }),
   authorize: (context) => assertMay(callerOf(context), 'card_payments.read'),
   isOver: ({ status }) => COMPLETES.has(status),

@@ -18,7 +18,7 @@ import { chargeFromWire } from '../wire.ts';
 import { observationOf } from './mirror.ts';
 import { bodyOf, contradictionOfCharge, createdClaim } from './requested-charge.ts';
 
-const FIELDS = Object.keys(createChargeInput.shape);
+const FIELDS = Object.keys(createChargeInput.in.shape);
 
 /** Requests for charges to the service. */
 export interface ChargeRequests {

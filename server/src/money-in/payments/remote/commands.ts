@@ -39,7 +39,7 @@ import {
 const CREATE = 'createPayment';
 const START = kindOfStart('pix');
 const WHAT = 'Creating PIX payments';
-const FIELDS = Object.keys(createPaymentInput.shape);
+const FIELDS = Object.keys(createPaymentInput.in.shape);
 
 /** The dependencies of requests for payments, besides the service. */
 export interface PaymentRequestDependencies {

@@ -3,7 +3,7 @@ import { defineUpdates } from '../../../api/graphql/updates.ts';
 import { type Caller, callerOf } from '../../../kernel/caller.ts';
 import { NotFoundError } from '../../../kernel/errors.ts';
 import type { PaymentStatus } from '../../receiving/model.ts';
-import { PaymentStatusEnum } from '../fields-schema.ts';
+import { PaymentStatusEnum } from '../../receiving/sale-schema.ts';
 import type { PixReads, PixResource } from '../model.ts';
 
 /** Statuses that complete a resource's stream; an expired one's stays open, for it may be paid late. */

@@ -1,5 +1,6 @@
 import { builder } from '../../../api/graphql/builder.ts';
 import type { Context } from '../../../api/graphql/context.ts';
+import { deprecatedSince } from '../../../api/graphql/deprecations.ts';
 import {
   BOTH_WAYS,
   connectionArguments,
@@ -15,6 +16,8 @@ import { ChargeRef } from '../../charges/schema.ts';
 import { PaymentRef } from '../../payments/schema.ts';
 import { ReturnCauseEnum } from '../../pix/fields-schema.ts';
 import {
+  OF_ORDERS,
+  orderIdOf,
   type PaymentReturn,
   RETURNED_TYPES,
   type ReturnedType,
@@ -61,9 +64,19 @@ const ReturnRef = builder.objectRef<PaymentReturn>('PaymentReturn').implement({
       description: 'The payment, charge or subscription that the money came for.',
       resolve: ({ resource }, _, context) => context.loaders[LOADERS[resource.type]].load(resource.id),
     }),
+    orderId: t.string({
+      nullable: true,
+      description:
+        'The number of your order; null if none was given, and for a charge or a subscription, which belong to no order.',
+      resolve: orderIdOf,
+    }),
     externalId: t.exposeString('externalId', {
       nullable: true,
-      description: 'The number of your order, or of the charge; null if none was given.',
+      deprecationReason: deprecatedSince(
+        '0.2.0',
+        'Use orderId; the label of a charge is `of { ... on Charge { externalId } }`.',
+      ),
+      description: 'The number of your order, or the label of the charge.',
     }),
     amountCents: t.expose('amountCents', { type: 'Cents' }),
     cause: t.field({
@@ -104,7 +117,10 @@ const ReturnConnection = builder.connectionObject(
 const ReturnFilterInput = builder.inputType('PaymentReturnFilter', {
   description: 'Conditions of a list of returns.',
   fields: (t) => ({
-    externalId: t.string({ description: 'Selects returns of the order or charge with this externalId.' }),
+    orderId: t.string({ description: 'Selects returns of the order with this number.' }),
+    externalId: t.string({
+      description: 'Selects returns of the charges with this label, and of the order with this number.',
+    }),
   }),
 });
 
@@ -114,8 +130,13 @@ builder.queryField('returns', (t) =>
     description: `Money that did not pay and is returned to its payer: it arrived after its order was paid, a second time, or with another amount. Newest first. In remote mode: NOT_OFFERED. ${BOTH_WAYS}`,
     args: { ...connectionArguments(t.arg), filter: t.arg({ type: ReturnFilterInput }) },
     resolve: async (_, args, context) => {
-      const { tenant, types } = assertReader(context);
+      const reader = assertReader(context);
+      const { tenant } = reader;
       const { externalId } = detailsOf(args.filter);
+      const isOfOrder = args.filter?.orderId != null;
+      const types = isOfOrder
+        ? (reader.types ?? RETURNED_TYPES).filter((type) => OF_ORDERS.includes(type))
+        : reader.types;
       const cursors = context.listCursors('returns');
       const range = rangeOf(cursors, args);
       const { returns } = context.services;

@@ -29,7 +29,7 @@ import {
 } from './requested-subscription.ts';
 
 const DELETE: Endpoint = { name: 'DELETE /v1/subscriptions/{id}', inWords: 'canceling subscriptions' };
-const FIELDS = Object.keys(createSubscriptionInput.shape);
+const FIELDS = Object.keys(createSubscriptionInput.in.shape);
 
 /** Requests for subscriptions to the service. */
 export interface SubscriptionRequests {
