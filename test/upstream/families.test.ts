@@ -84,6 +84,10 @@ describe('a facade whose operator has named the families of the service', () => 
       expect(sent(pair, 'POST')).toHaveLength(1);
       const other = (await live(pair).request(create, { input: { ...INPUT, valueCents: 1 } })).createPayment;
       expect(other).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+      expect(
+        await live(pair).request(`{ payment(idempotencyKey: "pedido-1042") { paymentId }
+          other: payment(idempotencyKey: "pedido-1043") { paymentId } }`),
+      ).toEqual({ payment: { paymentId: made!.paymentId }, other: null });
 
       await pay(pair, made!.paymentId);
       const { payments } = await live(pair).request('{ payments { totalCount nodes { paymentId status } } }');
@@ -112,6 +116,9 @@ describe('a facade whose operator has named the families of the service', () => 
       const { payments } = pair.services();
       const error = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false };
       await expect(payments.create(here(pair), INPUT)).rejects.toMatchObject(error);
+      // Nobody takes a doubt for a payment that was never made.
+      const { body } = await live(pair).send('{ payment(idempotencyKey: "pedido-1042") { paymentId } }');
+      expect(body.errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
       await pair.pass(MINUTE);
       const { payment } = await payments.create(here(pair), INPUT);
       const made = await list(pair);

@@ -64,6 +64,7 @@ const stream = (rest: string, ...others: (keyof Outcomes)[]): Row => {
 const [NO_ID, NO_HEX] = ['0'.repeat(24), '0'.repeat(32)];
 const NO_NODE = Buffer.from('CardPayment:PSC-0').toString('base64');
 const NO_ENTITY = `{ __typename: "CardPayment", id: "${NO_NODE}" }`;
+const KEY = 'idempotencyKey: "x"';
 const OF_SUBACCOUNT = `subaccountId: "sacc_${NO_HEX}"`;
 const PAYERS = ['cardPayment', 'pixPayment'] as const;
 const FOLLOWERS = ['gerenciar', 'sacar', 'cards', 'payments', 'wallet'] as const;
@@ -78,9 +79,11 @@ const OPERATIONS: Record<string, Row> = {
   'Query.charge': query(`(chargeId: "psc_${NO_HEX}") { status }`, 'payments'),
   'Query.chargeTotals': query('{ count }', 'payments'),
   'Query.charges': query('{ totalCount }', 'payments'),
+  'Query.delivery': query(`(deliveryId: "${NO_ID}") { kind }`, 'products'),
   'Query.deliveries': query('{ totalCount }', 'products'),
   'Query.dispute': query(`(disputeId: "dsp_${NO_ID}") { status }`),
   'Query.disputes': query('{ totalCount }'),
+  'Query.lookup': query('(reference: "ref_idem_x") { id }', 'cards', 'payments'),
   'Query.node': query(`(id: "${NO_NODE}") { id }`, ...PAYERS, 'cards'),
   'Query.nodes': query(`(ids: ["${NO_NODE}"]) { id }`, ...PAYERS, 'cards'),
   'Query.pausedTokens': query('{ tokenId }', 'cards'),
@@ -105,6 +108,7 @@ const OPERATIONS: Record<string, Row> = {
     ...['gerenciar' as const, 'sacar' as const],
   ),
   'Query.subaccountPayoutTotals': query('{ count }', 'gerenciar', 'sacar'),
+  'Query.subaccountTransfer': query(`(${OF_SUBACCOUNT}, ${KEY}) { kind }`, 'gerenciar'),
   'Query.subaccounts': query('{ totalCount }', 'gerenciar'),
   'Query.subscription': query(`(subscriptionId: "psa_sub_${NO_HEX}") { status }`),
   'Query.subscriptions': query('{ totalCount }'),
@@ -155,15 +159,15 @@ const OPERATIONS: Record<string, Row> = {
   'Mutation.deleteProduct': mutation(`(productId: "${NO_ID}")`, 'NotFoundError'),
   'Mutation.pauseToken': mutation('(token: "x")', 'NotFoundError'),
   'Mutation.redeliverWebhook': mutation('(webhookId: "x")', 'NotFoundError'),
-  'Mutation.refundCardPayment': mutation('(input: { orderCode: "PSC-0" })', 'NotFoundError'),
-  'Mutation.refundCharge': mutation(`(input: { chargeId: "psc_${NO_HEX}" })`, 'NotFoundError'),
-  'Mutation.refundPayment': mutation(`(input: { paymentId: "psa_${NO_HEX}" })`, 'NotFoundError'),
+  'Mutation.refundCardPayment': mutation(`(input: { orderCode: "PSC-0", ${KEY} })`, 'NotFoundError'),
+  'Mutation.refundCharge': mutation(`(input: { chargeId: "psc_${NO_HEX}", ${KEY} })`, 'NotFoundError'),
+  'Mutation.refundPayment': mutation(`(input: { paymentId: "psa_${NO_HEX}", ${KEY} })`, 'NotFoundError'),
   'Mutation.requestPayout': mutation(
-    '(input: { method: PIX, amountCents: 500, destination: "maria@example.com" })',
+    `(input: { method: PIX, amountCents: 500, destination: "maria@example.com", ${KEY} })`,
     'InsufficientFundsError',
   ),
   'Mutation.requestSubaccountPayout': mutation(
-    `(input: { ${OF_SUBACCOUNT}, amountCents: 500, pixKey: "maria@example.com" })`,
+    `(input: { ${OF_SUBACCOUNT}, amountCents: 500, pixKey: "maria@example.com", ${KEY} })`,
     'NotFoundError',
     { gerenciar: 'NotFoundError', sacar: 'NotFoundError', test: 'UnavailableError' },
   ),
@@ -185,7 +189,7 @@ const OPERATIONS: Record<string, Row> = {
     'NotFoundError',
   ),
   'Mutation.transferToSubaccount': mutation(
-    `(input: { ${OF_SUBACCOUNT}, amountCents: 500 })`,
+    `(input: { ${OF_SUBACCOUNT}, amountCents: 500, ${KEY} })`,
     'NotFoundError',
     { gerenciar: 'NotFoundError' },
   ),

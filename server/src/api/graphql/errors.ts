@@ -213,7 +213,8 @@ builder.objectType(UpstreamError, {
     }),
     lookupReference: t.exposeString('lookupReference', {
       nullable: true,
-      description: 'The reference by which to look up the outcome; null if there is none.',
+      description:
+        'The reference by which `lookup(reference:)` finds the outcome; null if there is none: then look it up by the idempotencyKey of the request.',
     }),
   }),
 });

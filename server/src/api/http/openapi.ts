@@ -186,7 +186,7 @@ const KEY_HEADER = {
   in: 'header',
   required: false,
   description:
-    'In place of `idempotencyKey` in the body. A replayed answer says `Idempotent-Replayed: true`.',
+    'In place of `idempotencyKey` in the body. A replayed answer says `Idempotent-Replayed: true`. Optional in REST, as in the document; give one wherever money leaves, as GraphQL requires.',
   schema: { type: 'string' },
 };
 
