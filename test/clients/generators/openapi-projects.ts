@@ -118,3 +118,17 @@ export const wrong = await createPayment({ valueCents: '49.90' });
     },
   },
 };
+
+/** Writes models in Python of JSON Schemas: the program of quicktype's manual. */
+export const MODELS = `import { readFileSync, writeFileSync } from 'node:fs';
+import { FetchingJSONSchemaStore, InputData, JSONSchemaInput, quicktype } from 'quicktype-core';
+
+const schemas = JSON.parse(readFileSync('schemas.json', 'utf8'));
+const input = new JSONSchemaInput(new FetchingJSONSchemaStore());
+for (const [name, schema] of Object.entries(schemas))
+  await input.addSource({ name, schema: JSON.stringify(schema) });
+const inputData = new InputData();
+inputData.addInput(input);
+const { lines } = await quicktype({ inputData, lang: 'python' });
+writeFileSync('models.py', lines.join('\\n'));
+`;
