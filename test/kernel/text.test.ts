@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { detailsOf } from '../../server/src/kernel/list-filter.ts';
+import { readFilter } from '../../server/src/kernel/list-filter.ts';
 import { externalIdText, longExternalIdText, nameText } from '../../server/src/kernel/text.ts';
 
 const DECOMPOSED = 'e\u0301';
@@ -26,11 +26,11 @@ describe('a merchant’s own number', () => {
 
   test('A filter by a number finds it in either spelling, and refuses a space at an end', () => {
     const [found, typed] = [`pedido ${COMPOSED}`, `pedido ${DECOMPOSED}`];
-    expect(detailsOf({ externalId: typed, customer: { externalId: typed } })).toEqual({
+    expect(readFilter({ externalId: typed, customer: { externalId: typed } })).toEqual({
       externalId: found,
       customer: { externalId: found },
     });
-    expect(() => detailsOf({ externalId: '1042 ' })).toThrow('filter.externalId: must not begin or end');
+    expect(() => readFilter({ externalId: '1042 ' })).toThrow('filter.externalId: must not begin or end');
   });
 
   test('Two spellings of one letter are one number, and a letter counts as one', () => {

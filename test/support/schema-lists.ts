@@ -47,8 +47,8 @@ const PARENTS: Record<string, (of: Owner) => string> = {
   PixSubscription: (of) => `subscription(subscriptionId: "${subscriptionOf(of)}")`,
 };
 
-/** Arguments of pages, which are no filters. */
-const OF_PAGES = ['first', 'last', 'after', 'before', 'limit', 'offset'];
+/** Arguments of pages, and of a look-up in place of one, which are no filters. */
+const OF_PAGES = ['first', 'last', 'after', 'before', 'limit', 'offset', 'idempotencyKey'];
 
 /** The number of an old row, which alone has the rare values. */
 const OLD = 7;
@@ -62,6 +62,7 @@ const named =
  */
 const TEXTS: Record<string, Values> = {
   externalId: () => [`pedido-${OLD}`, ORDER, 'pedido'],
+  orderId: () => [`pedido-${OLD}`, ORDER, 'pedido'],
   'customer.email': () => [PAYER.rare.email, PAYER.common.email, 'ninguem@example.com'],
   'customer.externalId': () => [PAYER.rare.externalId, PAYER.common.externalId, 'ninguem'],
   'Query.payments.reference': named((number) => `E${number + 1_000}`),
@@ -70,9 +71,17 @@ const TEXTS: Record<string, Values> = {
   'Query.payouts.reference': named((number) => hex(number, 24)),
   'Subaccount.payouts.reference': named((number) => `saq_${number}`),
   'Subaccount.statement.reference': named(String),
+  'Query.refunds.reference': named((number) => `ref_${hex(number, 24)}`),
+  'Query.returns.reference': named((number) => `E${number}`),
+  'Query.disputes.reference': named((number) => `dsp_${hex(number, 24)}`),
+  'Query.subscriptions.reference': named((number) => `psa_sub_${hex(number, 32)}`),
+  'Query.webhookDeliveries.reference': named((number) => `whd_${number}`),
+  'Query.subaccounts.externalId': () => [`cliente-${OLD}`, 'ninguem'],
+  event: () => ['charge.paid', 'payment.paid', 'dispute.updated'],
   // The first product has the content of all rare rows.
-  'Query.deliveries.productId': ({ first }) => [hex(first, 24), hex(99_999_999, 24)],
-  '/v1/deliveries.productId': ({ first }) => [hex(first, 24), hex(99_999_999, 24)],
+  productId: ({ first }) => [hex(first, 24), hex(99_999_999, 24)],
+  customerEmail: () => [PAYER.rare.email, PAYER.common.email, 'ninguem@example.com'],
+  customerExternalId: () => [PAYER.rare.externalId, PAYER.common.externalId, 'ninguem'],
 };
 
 /** A status that only another service has, and that no filter accepts. */
@@ -131,7 +140,8 @@ export function schemaRequests(ends: readonly ('first' | 'last')[]): ListRequest
     const parent = PARENTS[type.name];
     if (!parent) throw new Error(`${list} is nested: say in PARENTS how it is reached.`);
     const filters = field.args
-      .filter(({ name }) => !OF_PAGES.includes(name))
+      // A deprecated argument selects what a member of the filter does.
+      .filter(({ name, deprecationReason }) => !OF_PAGES.includes(name) && !deprecationReason)
       .flatMap((argument) =>
         filtersOf([argument.name], argument.type).map((filter) => ({ argument, filter })),
       );
@@ -181,10 +191,122 @@ export function schemaRequests(ends: readonly ('first' | 'last')[]): ListRequest
   });
 }
 
+/** The comparison by which a node shows that it fulfils a member of a filter; null if it does not show it. */
+function shows(node: GraphQLObjectType, member: string): ((shown: Shown, value: unknown) => boolean) | null {
+  const fields = node.getFields();
+  const [, instant, end] = /^([a-z]+)(After|Before)$/.exec(member) ?? [];
+  if (instant !== undefined) {
+    const field = `${instant}At`;
+    if (!fields[field]) return null;
+    const isAfter = (shown: Shown, value: unknown) => `${shown[field]}` >= `${value}`;
+    return (shown, value) => shown[field] !== null && isAfter(shown, value) === (end === 'After');
+  }
+  const [, limit, amount] = /^(min|max)([A-Z]\w+)$/.exec(member) ?? [];
+  if (amount !== undefined) {
+    const field = amount.charAt(0).toLowerCase() + amount.slice(1);
+    const sign = limit === 'min' ? 1 : -1;
+    return (shown, value) =>
+      shown[field] !== null && sign * Math.abs(Number(shown[field])) >= sign * Number(value);
+  }
+  if (!fields[member]) return null;
+  return (shown, value) =>
+    Array.isArray(value)
+      ? value.includes(shown[member])
+      : typeof value === 'number'
+        ? Math.abs(Number(shown[member])) === value
+        : shown[member] === value;
+}
+
+type Shown = Readonly<Record<string, unknown>>;
+
+/** A member of a filter with a value, and whether a node shows that it fulfils it. */
+export interface FilterCase {
+  name: string;
+  /** The query of the `first` and the `last` items, with the variable `filter`, whose nodes show the member. */
+  query: string;
+  /** The field of the answer that the lists are in; null for its root. */
+  parent: string | null;
+  filter: Record<string, unknown>;
+  isSelected(shown: Shown): boolean;
+}
+
+/** Each value of each member of the filters of all lists, of members that a node shows. */
+export function filterCases(of: Owner): FilterCase[] {
+  return connections().flatMap(({ name: list, type, field }) => {
+    const edge = getNamedType((getNamedType(field.type) as GraphQLObjectType).getFields().nodes!.type);
+    const argument = field.args.find(({ name }) => name === 'filter');
+    const input = argument && getNamedType(argument.type);
+    if (!isInputObjectType(input)) return [];
+    const node = edge as GraphQLObjectType;
+    return Object.values(input.getFields()).flatMap((member) => {
+      const fulfills = shows(node, member.name);
+      if (!fulfills || isInputObjectType(getNamedType(member.type))) return [];
+      const shown = Object.keys(node.getFields()).filter((each) => fulfilling(member.name).includes(each));
+      const key = Object.keys(node.getFields()).find((each) => /^(?:id|returnId|number)$/.test(each))!;
+      // Some lists have one item more than the rows that were seeded.
+      const page = ['first', 'last']
+        .map((end) => {
+          const nodes = `nodes { key: ${key} ${shown.join(' ')} }`;
+          return `${end}: ${field.name}(${end}: 100, filter: $filter) { ${nodes} }`;
+        })
+        .join(' ');
+      const inside = PARENTS[type.name]!(of);
+      return valuesOf(
+        list,
+        [member.name],
+        member.type,
+      )(of).map((value) => ({
+        name: `${list} by ${member.name} ${JSON.stringify(value)}`,
+        query: `query ($filter: ${argument!.type}) { ${inside ? `${inside} { ${page} }` : page} }`,
+        parent: inside ? inside.split('(')[0]! : null,
+        filter: { [member.name]: value },
+        isSelected: (item) => fulfills(item, value),
+      }));
+    });
+  });
+}
+
+/** The fields that may show a member of a filter. */
+function fulfilling(member: string): string[] {
+  const amount = member.replace(/^(?:min|max)([A-Z])/, (_, letter: string) => letter.toLowerCase());
+  return [amount, member.replace(/(?:After|Before)$/, 'At')];
+}
+
 interface Parameter {
   name: string;
   in: string;
-  schema: { enum?: string[]; items?: { enum?: string[] } };
+  schema: { enum?: string[]; items?: { enum?: string[] }; type?: string; format?: string };
+}
+
+/** The list of the schema that shows what a list of `/v1` does. */
+export const LIST_OF_ROUTE: Record<string, string> = {
+  '/v1/card-payments': 'Query.cardPayments',
+  '/v1/charges': 'Query.charges',
+  '/v1/deliveries': 'Query.deliveries',
+  '/v1/disputes': 'Query.disputes',
+  '/v1/payments': 'Query.payments',
+  '/v1/payouts': 'Query.payouts',
+  '/v1/products': 'Query.products',
+  '/v1/returns': 'Query.returns',
+  '/v1/store/products': 'Query.storeProducts',
+  '/v1/subaccounts': 'Query.subaccounts',
+  '/v1/subaccounts/{id}/payouts': 'Subaccount.payouts',
+  '/v1/subaccounts/{id}/statement': 'Subaccount.statement',
+  '/v1/subscriptions': 'Query.subscriptions',
+};
+
+/** The values of a parameter, as those of the member of its name. */
+function valuesOfParameter(route: string, { name, schema: { enum: all, items, type, format } }: Parameter) {
+  const words = all ?? items?.enum;
+  if (words) return () => words;
+  if (type === 'boolean') return () => [true, false];
+  if (type === 'integer') return () => [RARE_CENTS, COMMON_CENTS, 5];
+  if (format === 'date-time')
+    return ({ rows }: Owner) =>
+      name.endsWith('After') ? [at(rows - 5), NEVER_YET] : [at(OLD + 1), LONG_AGO];
+  const values = TEXTS[`${LIST_OF_ROUTE[route]}.${name}`] ?? TEXTS[name];
+  if (!values) throw new Error(`${route} has the filter ${name}: name values of it in TEXTS.`);
+  return values;
 }
 
 /** Requests for the first page of every list of `/v1`, from the description of its routes. */
@@ -210,10 +332,9 @@ export function restRequests(description: {
       request(false, '', () => [], 0),
       ...parameters
         .filter((each) => each.in === 'query' && !OF_PAGES.includes(each.name))
-        .flatMap(({ name, schema: { enum: all, items } }) => {
-          const values: Values | undefined =
-            (all ?? items?.enum) ? () => (all ?? items!.enum)! : TEXTS[`${route}.${name}`];
-          if (!values) throw new Error(`${route} has the filter ${name}: name values of it in TEXTS.`);
+        .flatMap((parameter) => {
+          const { name } = parameter;
+          const values = valuesOfParameter(route, parameter);
           return values({ rows: 1_000, first: 0 }).map((example, nth) =>
             request(
               true,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { refuseTwoOrders, takeNames, withKnownOrder } from './aliases.ts';
-import { ValidationError } from './errors.ts';
+import { type FieldError, ValidationError } from './errors.ts';
 import type { Cents } from './money.ts';
 import { externalIdText, isStorable, longExternalIdText, NOT_STORABLE, plainText } from './text.ts';
 
@@ -14,6 +14,9 @@ export interface DetailFilter {
   /** Any name of the resource: its id or code, or the bank's identifier of the money. */
   reference?: string | undefined;
   amountCents?: Cents | undefined;
+  /** The least and the most amount; both are included. */
+  minAmountCents?: Cents | undefined;
+  maxAmountCents?: Cents | undefined;
   /** The customer's own name at the merchant, or its e-mail address. */
   customer?: { externalId: string } | { email: string } | undefined;
   paidAfter?: Date | undefined;
@@ -22,12 +25,19 @@ export interface DetailFilter {
   refundedBefore?: Date | undefined;
 }
 
-/** The members of a filter as GraphQL gives them. */
-type Given = { [Member in keyof DetailFilter | 'orderId']?: unknown };
+/** The members of a filter by an amount. */
+export type AmountFilter = Pick<DetailFilter, 'amountCents' | 'minAmountCents' | 'maxAmountCents'>;
 
-/** The given members of a filter that only one list has. */
-type OwnOf<Filter> = {
-  [Member in Exclude<keyof Filter, keyof DetailFilter | 'orderId'>]?: Exclude<Filter[Member], null>;
+/** The refusal of a word that stands for others: no list has only those. */
+export const UNKNOWN_IS_NO_FILTER = 'UNKNOWN cannot be asked for';
+
+/** A filter as an interface gives it: any member may be null, and a list may have the value of no known word. */
+export type Given<Filter> = {
+  [Member in keyof Filter]?:
+    | Filter[Member]
+    | (NonNullable<Filter[Member]> extends readonly (infer Value)[] ? readonly (Value | 'unknown')[] : never)
+    | null
+    | undefined;
 };
 
 const email = plainText({ max: 254 });
@@ -40,54 +50,35 @@ const details = z
       .string()
       .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 letters, digits and signs')
       .nullish(),
-    amountCents: z.number().nullish(),
     customer: z
       .union([z.object({ email }).strict(), z.object({ externalId: longExternalIdText }).strict()])
       .nullish(),
-    paidAfter: z.date().nullish(),
-    paidBefore: z.date().nullish(),
-    refundedAfter: z.date().nullish(),
-    refundedBefore: z.date().nullish(),
   })
   .superRefine(refuseTwoOrders)
   .transform(withKnownOrder);
 
+/** The members of a filter of subaccounts: their own numbers are those of a merchant's customers. */
+export const LONG_EXTERNAL_ID = z.looseObject({ externalId: longExternalIdText.nullish() });
+
 /**
- * Reads the given members that filters of several lists share; other members stay as they are.
+ * Reads the given members of a filter. No period and no range of numbers may be empty, and no list may have
+ * `unknown`, which stands for all words that this server does not know.
  * @throws ValidationError naming the argument
  */
-export function detailsOf<Filter extends Given>(
-  filter: Filter | null | undefined,
-): DetailFilter & OwnOf<Filter> {
+export function readFilter<Filter extends object>(
+  filter: Given<Filter> | null | undefined,
+  members: z.ZodType<Readonly<Record<string, unknown>>> = details,
+): Filter {
   // Most pages have no filter.
-  if (!filter || Object.keys(filter).length === 0) return {};
-  const { data: parsed, error } = details.safeParse(filter);
+  if (!filter || Object.keys(filter).length === 0) return {} as Filter;
+  const { data: parsed, error } = members.safeParse(filter);
   if (!parsed)
     throw new ValidationError(
       error.issues.map(({ path, message }) => ({ path: ['filter', ...path].join('.'), message })),
     );
   const { input: data } = takeNames(parsed);
-  return Object.fromEntries(Object.entries(data).filter(([, value]) => value != null)) as DetailFilter &
-    OwnOf<Filter>;
-}
-
-type PeriodsOf<Instant extends string, Value> = { [Member in `${Instant}${'After' | 'Before'}`]?: Value };
-
-/**
- * Reads the given bounds of the periods of these instants. No period of the filter may be empty, whichever
- * its instant.
- * @throws ValidationError naming the argument
- */
-export function periodsOf<Instant extends string>(
-  filter: PeriodsOf<Instant, Date | null | undefined> | null | undefined,
-  instants: readonly Instant[],
-): PeriodsOf<Instant, Date> {
-  if (!filter || Object.keys(filter).length === 0) return {};
-  assertPeriods(filter);
-  const members = instants.flatMap((instant) => [`${instant}After`, `${instant}Before`] as const);
-  return Object.fromEntries(
-    members.map((member) => [member, filter[member]] as const).filter(([, bound]) => bound != null),
-  ) as PeriodsOf<Instant, Date>;
+  assertFilter(data);
+  return Object.fromEntries(Object.entries(data).filter(([, value]) => value != null)) as Filter;
 }
 
 // ── Conditions ──────────────────────────────────────────────────────────────────────────────────
@@ -98,10 +89,10 @@ export function periodsOf<Instant extends string>(
 /** The comparison of a member of a filter with these members of a resource. */
 export interface Condition<Member extends string = string> {
   /**
-   * `named`: one of the members equals the name. `customer`: the identifier or the e-mail address in the
-   * member is the customer's.
+   * `from` and `before` compare an instant, `atLeast` and `atMost` a number. `named`: one of the members equals
+   * the name. `customer`: the identifier or the e-mail address in the member is the customer's.
    */
-  readonly is: 'equal' | 'among' | 'from' | 'before' | 'named' | 'customer';
+  readonly is: 'equal' | 'among' | 'from' | 'before' | 'atLeast' | 'atMost' | 'named' | 'customer';
   readonly members: readonly Member[];
   /** Computes the value of a resource, if it is not simply the member. */
   readonly of?: ((resource: never) => unknown) | undefined;
@@ -120,6 +111,11 @@ export const among = <const Member extends string>(member: Member, of?: Conditio
   condition('among', [member], { of });
 export const from = <const Member extends string>(member: Member) => condition('from', [member]);
 export const before = <const Member extends string>(member: Member) => condition('before', [member]);
+export const atLeast = <const Member extends string>(member: Member, of?: Condition['of']) =>
+  condition('atLeast', [member], { of });
+export const atMost = <const Member extends string>(member: Member, of?: Condition['of']) =>
+  condition('atMost', [member], { of });
+export const ofCustomer = <const Member extends string>(member: Member) => condition('customer', [member]);
 export const named = <const Member extends string>(members: readonly Member[], form?: Condition['form']) =>
   condition('named', members, { form });
 
@@ -131,6 +127,15 @@ function condition<Member extends string>(
   return { is, members, ...how };
 }
 
+/** The conditions on an amount: exactly, at least, at most. `of` computes it, if it is not simply the member. */
+export function amountConditions(of?: Condition['of']) {
+  return {
+    amountCents: equal('amountCents', of),
+    minAmountCents: atLeast('amountCents', of),
+    maxAmountCents: atMost('amountCents', of),
+  };
+}
+
 /** The conditions that payments of each family have. `names`: the members by which a reference names one. */
 export function detailConditions<const Name extends string>(names: readonly Name[]) {
   return {
@@ -138,8 +143,8 @@ export function detailConditions<const Name extends string>(names: readonly Name
     createdBefore: before('createdAt'),
     externalId: equal('externalId'),
     reference: named(names),
-    amountCents: equal('amountCents'),
-    customer: condition('customer', ['customer']),
+    ...amountConditions(),
+    customer: ofCustomer('customer'),
     paidAfter: from('paidAt'),
     paidBefore: before('paidAt'),
     refundedAfter: from('refundedAt'),
@@ -176,6 +181,10 @@ function fulfils(resource: object, { is, members, of, form }: Condition, asked: 
       return value != null && (value as Date) >= (asked as Date);
     case 'before':
       return value != null && (value as Date) < (asked as Date);
+    case 'atLeast':
+      return value != null && (value as number) >= (asked as number);
+    case 'atMost':
+      return value != null && (value as number) <= (asked as number);
     case 'named':
       return members.some((member) => {
         const name = shown[member];
@@ -193,7 +202,7 @@ function isOfCustomer(customer: Customer, asked: NonNullable<DetailFilter['custo
 }
 
 /** Whether a value is among the requested ones; true if none were requested. */
-export function isOneOf<Value>(value: unknown, asked: readonly Value[] | undefined): boolean {
+function isOneOf<Value>(value: unknown, asked: readonly Value[] | undefined): boolean {
   return asked === undefined || asked.some((each) => each === value);
 }
 
@@ -216,7 +225,7 @@ export function askedOf<Member extends string>(
     const value = given[name];
     if (value === undefined) continue;
     const { is, members, form } = conditions[name]!;
-    const texts = is === 'customer' ? Object.values(value as object) : [value];
+    const texts = is === 'customer' || is === 'among' ? Object.values(value as object) : [value];
     if (texts.some((text) => typeof text === 'string' && !isStorable(text)))
       throw new ValidationError([{ path: `filter.${name}`, message: NOT_STORABLE }]);
     asked.push({ is, members, value: form ? form(value as string) : value });
@@ -224,17 +233,25 @@ export function askedOf<Member extends string>(
   return asked;
 }
 
-/** Rejects an empty period, such as a `paidBefore` that is not later than `paidAfter`. @throws ValidationError */
-function assertPeriods(filter: Readonly<Record<string, unknown>>): void {
-  const empty = Object.keys(filter)
-    .filter((name) => name.endsWith('After'))
-    .map((after) => [after, after.replace(/After$/, 'Before')] as const)
-    .filter(([after, before]) => {
-      const [from, end] = [filter[after], filter[before]];
-      return from instanceof Date && end instanceof Date && end <= from;
-    });
-  if (empty.length > 0)
-    throw new ValidationError(
-      empty.map(([after, before]) => ({ path: `filter.${before}`, message: `must be later than ${after}` })),
-    );
+/**
+ * Rejects an empty period, such as a `paidBefore` that is not later than `paidAfter`, an empty range of numbers,
+ * and a list with `unknown`. @throws ValidationError
+ */
+function assertFilter(filter: Readonly<Record<string, unknown>>): void {
+  const issues: FieldError[] = [];
+  const refuse = (name: string, message: string) => issues.push({ path: `filter.${name}`, message });
+  for (const [name, value] of Object.entries(filter)) {
+    if (Array.isArray(value) && value.includes('unknown')) refuse(name, UNKNOWN_IS_NO_FILTER);
+    if (name.endsWith('After') && value instanceof Date) {
+      const end = name.replace(/After$/, 'Before');
+      const before = filter[end];
+      if (before instanceof Date && before <= value) refuse(end, `must be later than ${name}`);
+    }
+    if (name.startsWith('min') && typeof value === 'number') {
+      const end = name.replace(/^min/, 'max');
+      const most = filter[end];
+      if (typeof most === 'number' && most < value) refuse(end, `must be at least ${name}`);
+    }
+  }
+  if (issues.length > 0) throw new ValidationError(issues);
 }

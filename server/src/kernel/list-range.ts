@@ -43,7 +43,10 @@ export interface FamilyReads<R, Filter> {
   findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; resource: R } | null>;
   list(tenant: Tenant, range: ListRange & Filter): Promise<ListedRange<{ position: number; resource: R }>>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
-  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: R[]; total: number }>;
+  listPage(
+    tenant: Tenant,
+    page: Partial<Filter> & { limit: number; offset: number },
+  ): Promise<{ items: R[]; total: number }>;
   count(tenant: Tenant, filter: Filter): Promise<number>;
   /**
    * Adds up the resources that a filter selects, in all and by groups. In front of another service it adds up

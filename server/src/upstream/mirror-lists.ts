@@ -76,7 +76,7 @@ export async function listMirroredRange(
   },
 ): Promise<{ position: number; observed: MirroredRow }[]> {
   const conditions = conditionsOf(tenant, resource, details);
-  const instant = instantOf(details);
+  const ordering = orderingOf(details, period);
   const oneOf = () => {
     if (conditions.length > 0) return {};
     if (!allOf) return { status };
@@ -91,28 +91,24 @@ export async function listMirroredRange(
     where: [
       ...where,
       ...(isOfPeriod(period) ? [raw<boolean>`created_at is not null`] : []),
-      ...(instant
-        ? [...inPeriod('created_at', period), ...boundsByState(tenant, resource, instant, { after, before })]
+      ...(ordering
+        ? [...inPeriod('created_at', period), ...boundsByState(tenant, resource, ordering, { after, before })]
         : boundsOfPage(tenant, bounds)),
       ...ofColumns,
       ...conditions,
     ],
     oneOf: oneOf(),
-    order: instant
-      ? [stateOf(instant), 'number']
-      : isOfPeriod(period)
-        ? ['created_at', 'number']
-        : ['number'],
+    order: ordering ? [ordering, 'number'] : isOfPeriod(period) ? ['created_at', 'number'] : ['number'],
     direction: end === 'first' ? 'desc' : 'asc',
     limit,
     offset,
     isOfFew: details?.asked?.some(({ is }) => is === 'named') === true,
   });
-  if (rows.length === 0 && (instant || isOfPeriod(period)))
+  if (rows.length === 0 && (ordering || isOfPeriod(period)))
     await assertCursorsPlaced(sql, tenant, {
       table: 'observed',
       where,
-      instant: instant ? stateOf(instant) : raw.ref('created_at'),
+      instant: ordering ?? raw.ref('created_at'),
       after,
       before,
     });
@@ -207,23 +203,36 @@ function instantOf({ asked = [] }: StateFilter = {}): string | null {
   return asked.findLast(({ is }) => is === 'from' || is === 'before')?.members[0] ?? null;
 }
 
+/**
+ * The value of a state by which a list is ordered, if that is not the number: the last instant that a period
+ * restricts, else the amount that a range does.
+ */
+function orderingOf(details: StateFilter | undefined, period: Period): RawBuilder<unknown> | null {
+  const instant = instantOf(details);
+  if (instant || isOfPeriod(period)) return instant === null ? null : stateOf(instant);
+  const range = details?.asked?.find(({ is }) => is === 'atLeast' || is === 'atMost');
+  return range ? numberOf(range.members[0]!) : null;
+}
+
+const numberOf = (member: string) => raw<number>`(snapshot ->> ${raw.lit(member)})::bigint`;
+
 function stateOf(member: string): RawBuilder<unknown> {
   return raw`snapshot ->> ${raw.lit(member)}`;
 }
 
-/** The conditions of a page behind `after` and before `before`, in the order of an instant of the state. */
+/** The conditions of a page behind `after` and before `before`, in the order of a value of the state. */
 function boundsByState(
   { accountId, environment }: Tenant,
   resource: MirroredResource,
-  instant: string,
+  ordering: RawBuilder<unknown>,
   { after, before }: Pick<MirrorRange, 'after' | 'before'>,
 ): RawBuilder<boolean>[] {
   const bound = (side: '<' | '>', position: number | undefined) =>
     position === undefined
       ? []
       : [
-          raw<boolean>`(${stateOf(instant)}, number) ${raw.raw(side)} ((
-            select ${stateOf(instant)} from observed where account_id = ${accountId} and environment = ${environment}
+          raw<boolean>`(${ordering}, number) ${raw.raw(side)} ((
+            select ${ordering} from observed where account_id = ${accountId} and environment = ${environment}
               and resource = ${resource} and number = ${position}), ${position}::bigint)`,
         ];
   return [...bound('<', after), ...bound('>', before)];
@@ -254,7 +263,13 @@ function conditionsOf(
     const has = (name: string, text: string) => raw<boolean>`snapshot ->> ${raw.lit(name)} = ${text}`;
     switch (is) {
       case 'equal':
-        return has(member, String(value));
+        return typeof value === 'number'
+          ? raw<boolean>`${numberOf(member)} = ${value}`
+          : has(member, String(value));
+      case 'atLeast':
+        return raw<boolean>`${numberOf(member)} >= ${value}`;
+      case 'atMost':
+        return raw<boolean>`${numberOf(member)} <= ${value}`;
       case 'among':
         return raw<boolean>`snapshot ->> ${raw.lit(member)} = any(${[...(value as string[])]}::text[])`;
       case 'from':

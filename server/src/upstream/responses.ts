@@ -260,3 +260,9 @@ export function withUpstreamErrors<Value>(read: Promise<Value>): Promise<Value> 
     throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
   });
 }
+
+/** Refuses a filter of a list that the service alone divides into pages. @throws UnavailableError (NOT_OFFERED) */
+export function assertUnfiltered(filter: object, list: string): void {
+  if (Object.values(filter).some((asked) => asked !== undefined))
+    throw notOffered(`Listing ${list} by these conditions`);
+}

@@ -1,12 +1,14 @@
 import { plusMs } from '../kernel/clock.ts';
 import { ValidationError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
+import { among, before, type Conditions, from, matches, named } from '../kernel/list-filter.ts';
 import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { callableUrl, nullMessage } from '../kernel/text.ts';
 
-/** The status of a delivery. Pending: an attempt is due. Exhausted: all attempts have failed. */
-export type WebhookDeliveryStatus = 'pending' | 'delivered' | 'exhausted';
+/** The statuses of a delivery. Pending: an attempt is due. Exhausted: all attempts have failed. */
+export const WEBHOOK_DELIVERY_STATUSES = ['pending', 'delivered', 'exhausted'] as const;
+export type WebhookDeliveryStatus = (typeof WEBHOOK_DELIVERY_STATUSES)[number];
 
 /** The delivery of one event to one URL (the document's section 6). All instants in UTC. */
 export interface WebhookDelivery {
@@ -148,8 +150,29 @@ export interface ConfiguredWebhook extends WebhookSettings {
   secret: string | null;
 }
 
-interface Filter {
+/** A filter of deliveries. A period includes its `from` and excludes its `before`. */
+export interface WebhookDeliveryFilter {
   status?: readonly WebhookDeliveryStatus[] | undefined;
+  /** The names of events on the wire. */
+  event?: readonly string[] | undefined;
+  /** The id. */
+  reference?: string | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+}
+
+/** The condition of each member of the filter, for lists and updates. */
+export const webhookDeliveryConditions = {
+  status: among('status'),
+  event: among('event'),
+  reference: named(['webhookId']),
+  createdAfter: from('createdAt'),
+  createdBefore: before('createdAt'),
+} satisfies Conditions<WebhookDeliveryFilter, WebhookDelivery>;
+
+/** Whether a filter selects a delivery. */
+export function matchesFilter(delivery: WebhookDelivery, filter: WebhookDeliveryFilter): boolean {
+  return matches(webhookDeliveryConditions, delivery, filter);
 }
 
 export interface WebhookService {
@@ -181,9 +204,9 @@ export interface WebhookService {
   /** Lists deliveries, newest first, each with its position in the list. */
   list(
     tenant: Tenant,
-    range: Filter & ListRange,
+    range: WebhookDeliveryFilter & ListRange,
   ): Promise<ListedRange<{ position: number; delivery: WebhookDelivery }>>;
-  count(tenant: Tenant, filter: Filter): Promise<number>;
+  count(tenant: Tenant, filter: WebhookDeliveryFilter): Promise<number>;
 }
 
 /** The configuration as a merchant sees it; null before a URL was set. */

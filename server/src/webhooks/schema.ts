@@ -12,6 +12,8 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { WebhookDeliveryStatusEnum } from './enums-schema.ts';
+import { filterArguments, filterOf } from './filter-schema.ts';
 import type {
   ConfiguredWebhook,
   WebhookAttempt,
@@ -43,15 +45,6 @@ declare module '../api/graphql/loaders.ts' {
 }
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-export const WebhookDeliveryStatusEnum = builder.enumType('WebhookDeliveryStatus', {
-  description: 'The state of a webhook delivery.',
-  values: {
-    PENDING: { value: 'pending', description: 'An attempt is still to follow.' },
-    DELIVERED: { value: 'delivered', description: 'An attempt was answered with a status of 2xx.' },
-    EXHAUSTED: { value: 'exhausted', description: 'All seven attempts have failed; it can be sent again.' },
-  } as const,
-});
 
 const WebhookAttemptRef = builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
   description: 'One request of a delivery to its URL.',
@@ -122,16 +115,16 @@ builder.queryField('webhookDeliveries', (t) =>
   t.field({
     type: WebhookDeliveryConnection,
     description: `A list of webhook deliveries, newest first. ${BOTH_WAYS}`,
-    args: { ...connectionArguments(t.arg), status: t.arg({ type: [WebhookDeliveryStatusEnum] }) },
+    args: { ...connectionArguments(t.arg), ...filterArguments(t.arg) },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'webhooks.read');
-      const status = args.status ?? undefined;
+      const filter = filterOf(args);
       const { webhooks } = context.services;
       return readConnection(context.listCursors('webhookDeliveries'), args, {
-        list: (range) => webhooks.list(caller.tenant, { ...range, status }),
+        list: (range) => webhooks.list(caller.tenant, { ...range, ...filter }),
         node: ({ delivery }) => delivery,
-        total: () => webhooks.count(caller.tenant, { status }),
+        total: () => webhooks.count(caller.tenant, filter),
       });
     },
   }),

@@ -3,7 +3,7 @@ import { plusMs } from '../kernel/clock.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Sql } from '../state/db/database.ts';
-import { countList, selectRange } from '../state/db/lists.ts';
+import { countFiltered, listConditions, selectFiltered } from '../state/db/filtered-lists.ts';
 import { ofTenant } from '../state/db/of-tenant.ts';
 import { type Columns, changing, fixed, type Listed, type RowsOf, table } from '../state/db/table.ts';
 import { previousSecretsOf } from './endpoint-store.ts';
@@ -11,9 +11,11 @@ import {
   isWebhookId,
   SHOWN_ATTEMPTS,
   type SigningSecrets,
+  WEBHOOK_DELIVERY_STATUSES,
   type WebhookAttempt,
   type WebhookDelivery,
-  type WebhookDeliveryStatus,
+  type WebhookDeliveryFilter,
+  webhookDeliveryConditions,
 } from './model.ts';
 
 // ── Deliveries ──────────────────────────────────────────────────────────────────────────────────
@@ -237,21 +239,23 @@ export async function selectNeighbours(
 export async function listDeliveries(
   sql: Sql,
   tenant: Tenant,
-  { status, ...range }: ListRange & { status?: readonly WebhookDeliveryStatus[] | undefined },
+  { end, limit, after, before, ...filter }: ListRange & WebhookDeliveryFilter,
 ): Promise<{ position: number; delivery: WebhookDelivery }[]> {
-  const shown = [...Object.values(deliveryTable.columns), 'number'];
-  const list = { table: 'webhook_delivery', columns: shown, oneOf: { status } };
-  const rows = await selectRange<{ number: number }>(sql, tenant, list, range);
+  const list = { table: 'webhook_delivery', columns: [...Object.values(deliveryTable.columns), 'number'] };
+  const range = { end, limit, after, before };
+  const rows = await selectFiltered<{ number: number }>(sql, tenant, list, conditionsOf(filter), range);
   return rows.map((row) => ({ position: row.number, delivery: deliveryTable.fromRow(row) }));
 }
 
-export function countDeliveries(
-  sql: Sql,
-  tenant: Tenant,
-  { status }: { status?: readonly WebhookDeliveryStatus[] | undefined },
-): Promise<number> {
-  return countList(sql, tenant, { list: 'webhook_delivery', status });
+export function countDeliveries(sql: Sql, tenant: Tenant, filter: WebhookDeliveryFilter): Promise<number> {
+  const { status } = filter;
+  return countFiltered(sql, tenant, 'webhook_delivery', conditionsOf(filter), { status });
 }
+
+const conditionsOf = listConditions(webhookDeliveryConditions, {
+  columns: deliveryTable.columns,
+  lists: { status: WEBHOOK_DELIVERY_STATUSES },
+});
 
 // ── Attempts ────────────────────────────────────────────────────────────────────────────────────
 

@@ -20,7 +20,7 @@ const REFUNDS = `query ($status: [RefundStatus!], $filter: RefundFilter, $groupB
 const PAYOUTS = `query ($filter: PayoutFilter, $groupBy: [TotalsGrouping!]) {
   totals: payoutTotals(filter: $filter, groupBy: $groupBy) {
     ${FIGURES} groups { hour method status count amountCents } } }`;
-const OF_SUBACCOUNTS = `query ($status: [SubaccountPayoutStatus!], $filter: SubaccountPayoutPeriods, $groupBy: [TotalsGrouping!]) {
+const OF_SUBACCOUNTS = `query ($status: [SubaccountPayoutStatus!], $filter: SubaccountPayoutFilter, $groupBy: [TotalsGrouping!]) {
   totals: subaccountPayoutTotals(status: $status, filter: $filter, groupBy: $groupBy) {
     ${FIGURES} groups { hour status count amountCents } } }`;
 

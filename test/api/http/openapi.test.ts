@@ -139,8 +139,8 @@ describe('each operation', () => {
   });
 
   test('every operation with a page describes the limits of a page', () => {
-    const { parameters, responses } = description.paths['/v1/products'].get;
-    expect(parameters).toEqual([
+    const { parameters, responses } = description.paths['/v1/card-payments'].get;
+    expect(parameters.slice(0, 3)).toEqual([
       {
         name: 'limit',
         in: 'query',
@@ -153,9 +153,22 @@ describe('each operation', () => {
         required: false,
         schema: { type: 'integer', minimum: 0, maximum: 9007199254740991, default: 0 },
       },
+      {
+        name: 'status',
+        in: 'query',
+        required: false,
+        description: 'Selects those with any of these, divided by commas',
+        style: 'form',
+        explode: false,
+        schema: {
+          type: 'array',
+          items: { type: 'string', enum: ['pending', 'paid', 'expired', 'refunded', 'failed'] },
+          minItems: 1,
+        },
+      },
     ]);
     expect(responses['200'].content['application/json'].schema.required).toEqual([
-      'products',
+      'cardPayments',
       'total',
       'limit',
       'offset',

@@ -97,7 +97,11 @@ describeOnDatabase('PIX payments', (open) => {
           details: { asked },
         };
         const mirrored = await listMirroredRange(database.sql, core.tenant, 'payment', range);
-        const wanted = all.filter((payment) => matchesFilter(payment, filter)).map((each) => each.paymentId);
+        const wanted = all
+          .filter((payment) => matchesFilter(payment, filter))
+          // A range of amounts orders the list, the largest first.
+          .sort((one, other) => (/^m(?:in|ax)/.test(name) ? other.amountCents - one.amountCents : 0))
+          .map((each) => each.paymentId);
         expect({ [name]: listed.map(({ resource }) => resource.paymentId) }).toEqual({ [name]: wanted });
         expect({ [name]: mirrored.map(({ observed }) => observed.id).sort() }).toEqual({
           [name]: wanted.sort(),

@@ -102,10 +102,11 @@ export const SEED = (accounts: readonly Seeded[]) => `
       case when nth < rare then '[{}]' else '[]' end::jsonb, ${EXTERNAL_ID}
     from seeded;
   insert into refund (account_id, environment, refund_id, version, status, resource, resource_id, amount_cents, automatic,
-      charge_id, failure_reason, created_at, completed_at, failed_at)
+      charge_id, end_to_end_id, failure_reason, created_at, completed_at, failed_at)
     select account_id, 'live', 'ref_' || lpad(to_hex(place), 24, '0'), 2,
       case when nth < rare then 'failed' else 'completed' end, case when nth < rare then 'charge' else 'payment' end,
-      place::text, 1000, false, 'E' || place, case when nth < rare then 'refused' end,
+      place::text, ${AMOUNT}, false, 'E' || place, case when nth >= rare then 'D' || place end,
+      case when nth < rare then 'refused' end,
       ${AT},
       case when nth >= rare then ${AT} end,
       case when nth < rare then ${AT} end
@@ -113,19 +114,19 @@ export const SEED = (accounts: readonly Seeded[]) => `
   insert into payment_return (account_id, environment, return_id, resource, resource_id, external_id, amount_cents, cause,
       rail_id, received_at, returned_at)
     select account_id, 'live', 'ret_' || lpad(to_hex(place), 24, '0'), case when nth < rare then 'charge' else 'payment' end,
-      place::text, ${EXTERNAL_ID}, 1000, 'already_paid', 'E' || place,
-      ${AT}, now()
+      place::text, ${EXTERNAL_ID}, ${AMOUNT}, case when nth < rare then 'canceled' else 'already_paid' end, 'E' || place,
+      ${AT}, ${AT}
     from seeded;
   insert into dispute (account_id, environment, id, amount_cents, resource, resource_id, status, created_at, closed_at)
-    select account_id, 'live', 'dsp_' || lpad(to_hex(place), 24, '0'), 1000, 'payment', place::text,
+    select account_id, 'live', 'dsp_' || lpad(to_hex(place), 24, '0'), ${AMOUNT}, 'payment', place::text,
       case when nth < rare then 'won' else 'forgiven' end, ${AT},
       ${AT}
     from seeded;
   insert into pix_subscription (account_id, environment, subscription_id, version, status, amount_cents, fee_cents, every,
-      created_at, expires_at, authorised_at)
+      created_at, expires_at, authorised_at, customer)
     select account_id, 'live', 'psa_sub_' || lpad(to_hex(place), 32, '0'), 2,
-      case when nth < rare then 'expired' else 'completed' end, 1000, 0, 'weekly', now(), now(),
-      case when nth >= rare then now() end
+      case when nth < rare then 'expired' else 'completed' end, ${AMOUNT}, 0, 'weekly', ${AT}, now(),
+      case when nth >= rare then now() end, ${CUSTOMER}
     from seeded;
   insert into subscription_cycle (account_id, environment, subscription_id, number, due_at, status, amount_cents, attempts, sent)
     select account_id, 'live', 'psa_sub_' || lpad(to_hex(first + 1), 32, '0'), nth, now(), 'failed', 1000, 4, false
@@ -134,15 +135,17 @@ export const SEED = (accounts: readonly Seeded[]) => `
     select account_id, 'live', lpad(to_hex(place), 24, '0'),
       case when nth < rare then lpad(to_hex(first), 24, '0') else lpad(to_hex(place), 24, '0') end,
       case when nth % 2 = 0 then 'codes' else 'text' end, case when nth % 2 = 1 then 'Obrigada!' end,
-      case when nth % 2 = 0 then case when nth < rare then 0 else 3 end end, now()
+      case when nth % 2 = 0 then case when nth < rare then 0 else 3 end end, ${AT}
     from seeded where nth <= ${MOST};
-  insert into store_product (account_id, environment, number, store_product_id, name)
-    select account_id, 'live', place, place::text, 'Caneca' from seeded where nth <= ${MOST};
+  insert into store_product (account_id, environment, number, store_product_id, name, price, available)
+    select account_id, 'live', place, place::text, 'Caneca',
+      case when nth = 7 then '7,77' when nth < rare then 'R$ 1.000,00' else '10,00' end, nth >= rare
+    from seeded where nth <= ${MOST};
   insert into product (account_id, environment, id, name, price_cents, created_at)
-    select account_id, 'live', lpad(to_hex(place), 24, '0'), 'Caneca', 4990, now()
+    select account_id, 'live', lpad(to_hex(place), 24, '0'), 'Caneca', ${AMOUNT}, ${AT}
     from seeded;
-  insert into subaccount (account_id, environment, id, name, created_at)
-    select account_id, 'live', 'sacc_' || lpad(to_hex(first + n), 32, '0'), 'Ana', now()
+  insert into subaccount (account_id, environment, id, name, external_id, created_at)
+    select account_id, 'live', 'sacc_' || lpad(to_hex(first + n), 32, '0'), 'Ana', 'cliente-' || n, ${AT}
     from seeded, generate_series(nth - (nth = 1)::int, nth) n
     order by first, n;
   insert into statement_entry (account_id, environment, subaccount_id, kind, ref_id, amount_cents, balance_after_cents,
@@ -163,8 +166,9 @@ export const SEED = (accounts: readonly Seeded[]) => `
     from seeded;
   insert into webhook_delivery (webhook_id, account_id, environment, event_version, event, resource, resource_id, url,
       body, status, created_at)
-    select 'whd_' || place, account_id, 'live', place, 'payment.paid', 'card_payment', place::text,
-      'https://shop.example', '{}', case when nth < rare then 'exhausted' else 'delivered' end, now()
+    select 'whd_' || place, account_id, 'live', place, case when nth < rare then 'charge.paid' else 'payment.paid' end,
+      'card_payment', place::text, 'https://shop.example', '{}',
+      case when nth < rare then 'exhausted' else 'delivered' end, ${AT}
     from seeded;
   insert into observed (account_id, environment, resource, id, version, status, final, parent, snapshot, observed_at)
     select account_id, 'live', resource, place::text, 1, case when nth < rare then 'failed' else 'paid' end, true,

@@ -53,10 +53,8 @@ import {
 import {
   countFilteredPayouts,
   countPayoutsOfEach,
-  countPayouts as countPayoutsOfOne,
   listFilteredPayouts,
   listPayoutsOfEach,
-  listPayouts as listPayoutsOfOne,
 } from '../../../server/src/money-out/subaccounts/payout-store.ts';
 import {
   countEntries,
@@ -783,7 +781,8 @@ describeOnDatabase('A page', (open) => {
       countFilteredEntries(db, of, SUBACCOUNT, { kind: ['split_in'] }),
     'of a statement of a reference, its total': (db, of) =>
       countFilteredEntries(db, of, SUBACCOUNT, { reference: '7' }),
-    'of a subaccount’s payouts, its total': (db, of) => countPayoutsOfOne(db, of, SUBACCOUNT),
+    'of a subaccount’s payouts, its total': (db, of) =>
+      countPayoutsOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT }], {}),
     ...Object.fromEntries(
       Object.entries(subaccountPayoutFilters).flatMap(([name, filter]): [string, Ask][] => {
         const { status, ...details } = filter;
@@ -905,7 +904,8 @@ describeOnDatabase('A page', (open) => {
       subscriptions: (db, of) => listSubscriptions(db, of, { end: 'first', ...window }),
       subaccounts: (db, of) => listSubaccounts(db, of, { end: 'first', ...window }),
       'a statement': (db, of) => listEntries(db, of, SUBACCOUNT, window),
-      'a subaccount’s payouts': (db, of) => listPayoutsOfOne(db, of, SUBACCOUNT, window),
+      'a subaccount’s payouts': (db, of) =>
+        listFilteredPayouts(db, of, SUBACCOUNT, {}, { end: 'first', ...window }),
       'what was observed': (db, of) =>
         listMirroredRange(db, of, 'card_payment', { end: 'first', ...plain, ...window }),
     };

@@ -232,7 +232,7 @@ export const START =
   `query Start{updatesCursor wallet{${WALLET}}cardPayments(first:50){nodes{${CARD_PAYMENT}}${PAGE_INFO}}subaccounts(first:20){nodes{subaccountId name payouts(first:10){nodes{${SUBACCOUNT_PAYOUT}}${PAGE_INFO}}}${PAGE_INFO}}}` as const;
 
 export const MORE_CARD_PAYMENTS =
-  `query MoreCardPayments($after:String,$status:[CardPaymentStatus!]){cardPayments(first:50,after:$after,status:$status){nodes{${CARD_PAYMENT}}${PAGE_INFO}}}` as const;
+  `query MoreCardPayments($after:String,$status:[CardPaymentStatus!]){cardPayments(first:50,after:$after,filter:{status:$status}){nodes{${CARD_PAYMENT}}${PAGE_INFO}}}` as const;
 /** A query of its own: a service that offers no PIX payments refuses it, and nothing else. */
 export const PIX_PAYMENTS =
   `query PixPayments($after:String,$status:[PaymentStatus!]){payments(first:50,after:$after,filter:{status:$status}){nodes{${PIX_PAYMENT}}${PAGE_INFO}}}` as const;
@@ -240,30 +240,30 @@ export const CHARGES =
   `query Charges($after:String,$status:[PaymentStatus!]){charges(first:50,after:$after,filter:{status:$status}){nodes{${CHARGE}}${PAGE_INFO}}}` as const;
 /** A query of its own: a service that offers no disputes refuses it, and nothing else. */
 export const DISPUTES =
-  `query Disputes($after:String,$status:[DisputeStatus!]){disputes(first:50,after:$after,status:$status){nodes{${DISPUTE}}${PAGE_INFO}}}` as const;
+  `query Disputes($after:String,$status:[DisputeStatus!]){disputes(first:50,after:$after,filter:{status:$status}){nodes{${DISPUTE}}${PAGE_INFO}}}` as const;
 /** Shows whether the service offers refunds: those of a payment are read with it. */
 export const REFUNDS = 'query Refunds{refunds(first:1){nodes{refundId}}}' as const;
 /** Queries of their own, as that of PIX payments. */
 export const PRODUCT_CONTENTS =
-  `query ProductContents($after:String,$stock:[DeliveryStock!]){deliveries(first:50,after:$after,stock:$stock){nodes{deliveryId kind product{name} productId deliveredCount remainingCount stock createdAt}${PAGE_INFO}}}` as const;
+  `query ProductContents($after:String,$stock:[DeliveryStock!]){deliveries(first:50,after:$after,filter:{stock:$stock}){nodes{deliveryId kind product{name} productId deliveredCount remainingCount stock createdAt}${PAGE_INFO}}}` as const;
 export const STORE_PRODUCTS =
   `query StoreProducts($after:String){storeProducts(first:50,after:$after){nodes{storeProductId name price priceCents available}${PAGE_INFO}}}` as const;
 /** The same for subscriptions. */
 export const SUBSCRIPTIONS =
-  `query Subscriptions($after:String,$status:[PixSubscriptionStatus!]){subscriptions(first:50,after:$after,status:$status){nodes{${SUBSCRIPTION}}${PAGE_INFO}}}` as const;
+  `query Subscriptions($after:String,$status:[PixSubscriptionStatus!]){subscriptions(first:50,after:$after,filter:{status:$status}){nodes{${SUBSCRIPTION}}${PAGE_INFO}}}` as const;
 export const WEBHOOK_DELIVERIES =
-  `query WebhookDeliveries($after:String,$status:[WebhookDeliveryStatus!]){webhookDeliveries(first:50,after:$after,status:$status){nodes{${DELIVERY}}${PAGE_INFO}}}` as const;
+  `query WebhookDeliveries($after:String,$status:[WebhookDeliveryStatus!]){webhookDeliveries(first:50,after:$after,filter:{status:$status}){nodes{${DELIVERY}}${PAGE_INFO}}}` as const;
 export const MORE_SUBACCOUNTS =
-  `query MoreSubaccounts($after:String,$status:[SubaccountPayoutStatus!]){subaccounts(first:20,after:$after){nodes{subaccountId name payouts(first:10,status:$status){nodes{${SUBACCOUNT_PAYOUT}}${PAGE_INFO}}}${PAGE_INFO}}}` as const;
+  `query MoreSubaccounts($after:String,$status:[SubaccountPayoutStatus!]){subaccounts(first:20,after:$after){nodes{subaccountId name payouts(first:10,filter:{status:$status}){nodes{${SUBACCOUNT_PAYOUT}}${PAGE_INFO}}}${PAGE_INFO}}}` as const;
 export const MORE_SUBACCOUNT_PAYOUTS =
-  `query MoreSubaccountPayouts($subaccountId:String!,$after:String,$status:[SubaccountPayoutStatus!]){subaccount(subaccountId:$subaccountId){payouts(first:50,after:$after,status:$status){nodes{${SUBACCOUNT_PAYOUT}}${PAGE_INFO}}}}` as const;
+  `query MoreSubaccountPayouts($subaccountId:String!,$after:String,$status:[SubaccountPayoutStatus!]){subaccount(subaccountId:$subaccountId){payouts(first:50,after:$after,filter:{status:$status}){nodes{${SUBACCOUNT_PAYOUT}}${PAGE_INFO}}}}` as const;
 /** Shows by its age whether a service still answers. */
 export const WALLET_ALONE = `query Wallet{wallet{${WALLET}}}` as const;
 const OF_HOURS = 'isExact groups{hour amountCents}' as const;
 const OF_METHODS = 'isExact groups{hour method amountCents}' as const;
 /** The sums of each hour of a day, in and out. */
 export const DAY_TOTALS =
-  `query DayTotals($from:DateTime!,$before:DateTime!){cardPaymentTotals(filter:{paidAfter:$from,paidBefore:$before},groupBy:[HOUR]){${OF_HOURS}}paymentTotals(filter:{paidAfter:$from,paidBefore:$before},groupBy:[HOUR,METHOD]){${OF_METHODS}}chargeTotals(filter:{paidAfter:$from,paidBefore:$before},groupBy:[HOUR]){${OF_HOURS}}payoutTotals(filter:{processedAfter:$from,processedBefore:$before,status:[COMPLETED]},groupBy:[HOUR,METHOD]){${OF_METHODS}}subaccountPayoutTotals(filter:{completedAfter:$from,completedBefore:$before},status:[COMPLETED],groupBy:[HOUR]){${OF_HOURS}}refundTotals(filter:{completedAfter:$from,completedBefore:$before},status:[COMPLETED],groupBy:[HOUR]){${OF_HOURS}}}` as const;
+  `query DayTotals($from:DateTime!,$before:DateTime!){cardPaymentTotals(filter:{paidAfter:$from,paidBefore:$before},groupBy:[HOUR]){${OF_HOURS}}paymentTotals(filter:{paidAfter:$from,paidBefore:$before},groupBy:[HOUR,METHOD]){${OF_METHODS}}chargeTotals(filter:{paidAfter:$from,paidBefore:$before},groupBy:[HOUR]){${OF_HOURS}}payoutTotals(filter:{processedAfter:$from,processedBefore:$before,status:[COMPLETED]},groupBy:[HOUR,METHOD]){${OF_METHODS}}subaccountPayoutTotals(filter:{completedAfter:$from,completedBefore:$before,status:[COMPLETED]},groupBy:[HOUR]){${OF_HOURS}}refundTotals(filter:{completedAfter:$from,completedBefore:$before,status:[COMPLETED]},groupBy:[HOUR]){${OF_HOURS}}}` as const;
 /** The sums of payments that were refunded whole, by the hours of a day. */
 export const REFUNDED_TOTALS =
   `query RefundedTotals($from:DateTime!,$before:DateTime!){cardPaymentTotals(filter:{refundedAfter:$from,refundedBefore:$before},groupBy:[HOUR]){${OF_HOURS}}paymentTotals(filter:{refundedAfter:$from,refundedBefore:$before},groupBy:[HOUR,METHOD]){${OF_METHODS}}chargeTotals(filter:{refundedAfter:$from,refundedBefore:$before},groupBy:[HOUR]){${OF_HOURS}}}` as const;

@@ -83,7 +83,7 @@ export interface SalesOptions {
 
 /** The list of payments by card, and the one of others. */
 const LISTS = [
-  `query($after:String,$from:DateTime!,$to:DateTime){page:cardPayments(first:100,after:$after,status:[PAID],filter:{paidAfter:$from,paidBefore:$to}){nodes{id:orderCode `,
+  `query($after:String,$from:DateTime!,$to:DateTime){page:cardPayments(first:100,after:$after,filter:{status:[PAID],paidAfter:$from,paidBefore:$to}){nodes{id:orderCode `,
   `query($after:String,$from:DateTime!,$to:DateTime){page:payments(first:100,after:$after,filter:{status:[PAID],paidAfter:$from,paidBefore:$to}){nodes{id:paymentId `,
 ];
 const SELECTION = 'orderId externalId:orderId amountCents paidAt metadata}pageInfo{hasNextPage endCursor}}}';

@@ -103,12 +103,6 @@ export function pagesBeside({ end, after, before }: ReturnType<typeof rangeOf>, 
   };
 }
 
-/** Checks a value of a filter, which can be any but UNKNOWN. @throws ValidationError naming the argument */
-export function knownValue<Value extends string>(value: Value | 'unknown', path: string): Value {
-  if (value === 'unknown') throw new ValidationError([{ path, message: 'UNKNOWN cannot be asked for' }]);
-  return value;
-}
-
 /** A page of a list as a connection, each node with the cursor of its position; `total` is counted only if it is selected. */
 export function connectionOf<Node>(
   cursors: Cursors,

@@ -17,7 +17,8 @@ environment; what belongs to the other one is not found.
 - Fields whose names end in \`Cents\` are integers in cents of BRL. \`amount\`, and what the wallet names without \`Cents\`, is
   in reais with at most two decimals.
 - Instants are ISO 8601 in UTC, with milliseconds.
-- Lists take \`limit\` (1 to 100, 50 where left out) and \`offset\`, and answer \`total\` beside them.
+- Lists take \`limit\` (1 to 100, 50 where left out) and \`offset\`, and answer \`total\` beside them. Their other parameters select: an item
+  fulfills all of them.
 - An account may send 120 requests a minute, which the \`RateLimit-*\` headers count.
 - Every error is \`{ "error": "…" }\`. Go by the status: the words may change.
 - Members of a body and query parameters that are not described here are refused with 400, and so is a member that stands twice.
@@ -198,6 +199,8 @@ function parametersOf(fields: z.ZodObject | undefined, place: 'path' | 'query', 
       in: place,
       required: place === 'path' || !(field as z.ZodType).safeParse(undefined).success,
       ...(description === undefined ? {} : { description }),
+      // Several words are one text, divided by commas.
+      ...(schema.type === 'array' && { style: 'form', explode: false }),
       schema,
     };
   });

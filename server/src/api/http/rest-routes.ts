@@ -224,9 +224,11 @@ function errorResponse(
   };
 }
 
-/** Builds the message of wrong fields. The domain names them `input.valueCents`; a REST body has no `input`. */
+/** Builds the message of wrong fields. The domain names them `input.valueCents` or `filter.status`; REST has neither. */
 function describeFields({ fields }: ValidationError): string {
-  return fields.map(({ path, message }) => `${path.replace(/^input\./, '')}: ${message}`).join('; ');
+  return fields
+    .map(({ path, message }) => `${path.replace(/^(?:input|filter)\./, '')}: ${message}`)
+    .join('; ');
 }
 
 /** Checks the declarations at the start of the server. @throws TypeError for duplicates and undescribed parameters */

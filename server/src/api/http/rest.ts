@@ -166,7 +166,7 @@ export async function pageOrKeyed<
 }
 
 /** The page of a list that has at most one item. */
-export function pageOfOne<Item>(
+function pageOfOne<Item>(
   item: Item | null,
   { offset }: { offset: number },
 ): { items: Item[]; total: number } {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { NotFoundError, type UpstreamError } from '../../kernel/errors.ts';
 import { hashSecret } from '../../kernel/ids.ts';
 import { isObjectId } from '../../kernel/lenient-json.ts';
+import { among, before, type Conditions, equal, from } from '../../kernel/list-filter.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { idempotencyKeyText, plainText, visibleText, webUrl } from '../../kernel/text.ts';
@@ -41,8 +42,9 @@ export const MAX_STOCK = 10_000;
 /** The most codes of one request. */
 export const MAX_CODES = 1_000;
 
-/** The state of a delivery's stock. A text and a link are always ready. */
-export type DeliveryStock = 'ready' | 'low' | 'empty';
+/** The states of a delivery's stock. A text and a link are always ready. */
+export const DELIVERY_STOCKS = ['ready', 'low', 'empty'] as const;
+export type DeliveryStock = (typeof DELIVERY_STOCKS)[number];
 /** The largest number of codes of a low stock. */
 export const LOW_STOCK = 5;
 
@@ -139,11 +141,22 @@ export function contentOf({ text, link, codes }: CreateDeliveryInput['content'])
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
+/** A filter of deliveries. In front of another service each member but `productId` throws NOT_OFFERED. */
 export interface DeliveryFilter {
   productId?: string | undefined;
-  /** @throws UnavailableError (NOT_OFFERED) in front of another service, which has no such filter */
+  kind?: readonly ContentKind[] | undefined;
   stock?: readonly DeliveryStock[] | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
 }
+
+/** The condition of each member of the filter but the stock. */
+export const deliveryConditions = {
+  productId: equal('productId'),
+  kind: among('kind'),
+  createdAfter: from('createdAt'),
+  createdBefore: before('createdAt'),
+} satisfies Conditions<Omit<DeliveryFilter, 'stock'>, Delivery>;
 
 /** A part of the list, newest first: the first or the last `limit` deliveries after `after` and before `before`. */
 export type DeliveryRange = DeliveryFilter & ListRange;

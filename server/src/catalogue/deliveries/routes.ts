@@ -1,16 +1,18 @@
 import { z } from 'zod';
-import {
-  byKey,
-  pageOf,
-  pageOrKeyed,
-  pageQuery,
-  type RestOperation,
-  restOperation,
-} from '../../api/http/rest.ts';
+import { anyOf, listQuery, periodQuery, readListQuery } from '../../api/http/list-query.ts';
+import { byKey, pageOf, pageOrKeyed, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { UpstreamError } from '../../kernel/errors.ts';
 import type { RequestKeys } from '../../kernel/request-keys.ts';
 import { productIdText } from '../../money-in/checkout/model.ts';
-import { createDeliveryInput, type DeliveryService, deliveryIdText, type StoredDelivery } from './model.ts';
+import { CONTENT_KINDS } from '../../money-in/receiving/model.ts';
+import {
+  createDeliveryInput,
+  DELIVERY_STOCKS,
+  type DeliveryFilter,
+  type DeliveryService,
+  deliveryIdText,
+  type StoredDelivery,
+} from './model.ts';
 import { deliveryWire } from './wire.ts';
 
 const TAG = 'Deliveries';
@@ -55,12 +57,18 @@ export function createDeliveryRoutes({
       summary: 'List deliveries, newest first',
       tag: TAG,
       section: '4.5',
-      query: pageQuery.extend({ productId: productIdText.optional(), ...byKey }),
+      query: listQuery({
+        productId: productIdText.optional(),
+        kind: anyOf(CONTENT_KINDS, 'deliveries'),
+        stock: anyOf(DELIVERY_STOCKS, 'deliveries'),
+        ...periodQuery('created', 'deliveries created'),
+        ...byKey,
+      }),
       answers: { 200: { description: 'A page', schema: pageOf('deliveries', deliveryWire) } },
       async handle({ caller, query }) {
         const { tenant } = caller;
         const { items, total } = await pageOrKeyed(query, {
-          list: (page) => deliveries.listPage(tenant, page),
+          list: (page) => deliveries.listPage(tenant, readListQuery<DeliveryFilter>(page)),
           async made(key) {
             const id = await requestKeys.resourceOf(tenant, 'createDelivery', key);
             const [found = null] = id === null ? [] : await deliveries.findMany(tenant, [id]);

@@ -21,17 +21,17 @@ import {
   ValidationError,
 } from '../../kernel/errors.ts';
 import { CardPaymentRef } from '../../money-in/card-payments/schema.ts';
-import { productIdText } from '../../money-in/checkout/model.ts';
 import { PaymentRef } from '../../money-in/payments/schema.ts';
 import type { DeliveredContent } from '../../money-in/receiving/model.ts';
 import { ProductRef } from '../products/schema.ts';
+import { DeliveryKindEnum, DeliveryStockEnum } from './enums-schema.ts';
+import { filterArguments, filterOf } from './filter-schema.ts';
 import {
   type CreateDeliveryInput,
   createDeliveryInput,
   type Delivery,
   type DeliveryService,
   deliveryIdText,
-  LOW_STOCK,
   stockOf,
 } from './model.ts';
 
@@ -56,28 +56,6 @@ declare module '../../api/graphql/loaders.ts' {
 }
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-const DeliveryKindEnum = builder.enumType('DeliveryKind', {
-  description: 'The kind of content of a delivery.',
-  values: {
-    CODES: { value: 'codes', description: 'Codes from a stock, one for each payment.' },
-    LINK: { value: 'link', description: 'One https address for all payers.' },
-    TEXT: { value: 'text', description: 'One text for all payers.' },
-    UNKNOWN,
-  } as const,
-});
-
-const DeliveryStockEnum = builder.enumType('DeliveryStock', {
-  description: 'Whether content can be delivered at this moment.',
-  values: {
-    EMPTY: { value: 'empty', description: 'No code is in stock: who pays now waits for one.' },
-    LOW: { value: 'low', description: `At most ${LOW_STOCK} codes are in stock.` },
-    READY: {
-      value: 'ready',
-      description: 'A text, a link, or a larger stock; also where the upstream service does not report it.',
-    },
-  } as const,
-});
 
 const DeliveredStatusEnum = builder.enumType('DeliveredStatus', {
   description: 'The state of the content that a payer receives.',
@@ -241,17 +219,12 @@ builder.queryFields((t) => ({
     description: `A list of deliveries of content, newest first. ${BOTH_WAYS}`,
     args: {
       ...connectionArguments(t.arg),
-      productId: t.arg.string({ validate: { schema: productIdText as never } }),
-      stock: t.arg({
-        type: [DeliveryStockEnum],
-        description:
-          'Selects deliveries with any of these stocks; an empty list finds nothing. In remote mode: NOT_OFFERED.',
-      }),
+      ...filterArguments(t.arg),
     },
-    resolve: async (_, { productId, stock, ...args }, context) => {
+    resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'products.read');
-      const filter = { productId: productId ?? undefined, stock: stock ?? undefined };
+      const filter = filterOf(args);
       const cursors = context.listCursors('deliveries');
       const range = rangeOf(cursors, args);
       const { items, more } = await context.services.deliveries.list(caller.tenant, { ...range, ...filter });

@@ -121,10 +121,10 @@ export function createDeliveryService({
       const items = await listDeliveries(database.sql, tenant, { ...range, limit: range.limit + 1 });
       return withoutExtra(items, range);
     },
-    async listPage(tenant, { productId, ...page }) {
+    async listPage(tenant, { limit, offset, ...filter }) {
       const [rows, total] = await Promise.all([
-        listDeliveries(database.sql, tenant, { end: 'first', ...page, productId }),
-        countDeliveries(database.sql, tenant, { productId }),
+        listDeliveries(database.sql, tenant, { end: 'first', limit, offset, ...filter }),
+        countDeliveries(database.sql, tenant, filter),
       ]);
       return { items: rows.map(({ delivery }) => delivery), total };
     },

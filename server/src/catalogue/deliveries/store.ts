@@ -4,7 +4,8 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import { isStorable } from '../../kernel/text.ts';
 import type { DeliveredContent } from '../../money-in/receiving/model.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { selectPage } from '../../state/db/lists.ts';
+import { listConditions, ownConditions } from '../../state/db/filtered-lists.ts';
+import { inPeriod, selectPage } from '../../state/db/lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import { type Columns, changing, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
 import type { Tables } from '../../state/db/tables.ts';
@@ -13,6 +14,7 @@ import {
   type DeliveryFilter,
   type DeliveryRange,
   type DeliveryStock,
+  deliveryConditions,
   LOW_STOCK,
   type PaidType,
   type StoredDelivery,
@@ -63,12 +65,12 @@ export async function selectOfProducts(
 export async function listDeliveries(
   sql: Sql,
   tenant: Tenant,
-  { end, limit, offset = 0, after, before, productId, stock }: DeliveryRange & { offset?: number },
+  { end, limit, offset = 0, after, before, stock, ...filter }: DeliveryRange & { offset?: number },
 ): Promise<{ position: number; delivery: StoredDelivery }[]> {
   const rows = await selectPage<{ number: number }>(sql, tenant, {
     table: 'delivery',
     where: [
-      ...conditionsOf({ productId }),
+      ...whereOf(filter),
       ...(after === undefined ? [] : [raw<boolean>`number < ${after}`]),
       ...(before === undefined ? [] : [raw<boolean>`number > ${before}`]),
     ],
@@ -86,11 +88,11 @@ export async function listDeliveries(
 export async function countDeliveries(
   sql: Sql,
   tenant: Tenant,
-  { productId, stock }: DeliveryFilter,
+  { stock, ...filter }: DeliveryFilter,
 ): Promise<number> {
   if (stock?.length === 0) return 0;
   const conditions = [
-    ...conditionsOf({ productId }),
+    ...whereOf(filter),
     ...(stock
       ? [
           raw<boolean>`(${raw.join(
@@ -107,12 +109,23 @@ export async function countDeliveries(
   return count;
 }
 
-function conditionsOf({ productId }: Pick<DeliveryFilter, 'productId'>): RawBuilder<boolean>[] {
+/**
+ * The conditions besides the stock. An account has few deliveries, so that only those of a product and of a
+ * stock have an index.
+ */
+function whereOf(filter: Omit<DeliveryFilter, 'stock'>): RawBuilder<boolean>[] {
+  const conditions = conditionsOf(filter);
   return [
     raw<boolean>`deleted_at is null`,
-    ...(productId === undefined ? [] : [raw<boolean>`product_id = ${productId}`]),
+    ...ownConditions(conditions),
+    ...conditions.periods.flatMap(([instant, period]) => inPeriod(instant, period)),
   ];
 }
+
+const conditionsOf = listConditions(deliveryConditions, {
+  columns: deliveryTable.columns,
+  lists: {},
+});
 
 /** The rule of `stockOf`. Each condition matches a partial index, so it has no parameter. */
 const IN_STOCK: Record<DeliveryStock, RawBuilder<boolean>> = {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { NotFoundError, UnavailableError } from '../../kernel/errors.ts';
+import { atLeast, atMost, before, type Conditions, equal, from } from '../../kernel/list-filter.ts';
 import type { ListedRange, ListRange } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -45,6 +46,24 @@ export type CreateProductInput = z.infer<typeof createProductInput>;
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
+/** A filter of products. A period includes its `from` and excludes its `before`. */
+export interface ProductFilter {
+  priceCents?: Cents | undefined;
+  minPriceCents?: Cents | undefined;
+  maxPriceCents?: Cents | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+}
+
+/** The condition of each member of the filter. */
+export const productConditions = {
+  priceCents: equal('priceCents'),
+  minPriceCents: atLeast('priceCents'),
+  maxPriceCents: atMost('priceCents'),
+  createdAfter: from('createdAt'),
+  createdBefore: before('createdAt'),
+} satisfies Conditions<ProductFilter, Product>;
+
 /** The port of products. The embedded service knows every product completely. */
 export interface ProductService<P extends Product = Product> {
   /**
@@ -59,10 +78,16 @@ export interface ProductService<P extends Product = Product> {
   /** Finds products, in the order of the ids; null if not found. */
   findMany(tenant: Tenant, ids: readonly string[]): Promise<(P | null)[]>;
   /** Lists products, newest first, each with its position in the list. */
-  list(tenant: Tenant, range: ListRange): Promise<ListedRange<{ position: number; product: P }>>;
+  list(
+    tenant: Tenant,
+    range: ListRange & ProductFilter,
+  ): Promise<ListedRange<{ position: number; product: P }>>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
-  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
-  count(tenant: Tenant): Promise<number>;
+  listPage(
+    tenant: Tenant,
+    page: ProductFilter & { limit: number; offset: number },
+  ): Promise<{ items: P[]; total: number }>;
+  count(tenant: Tenant, filter?: ProductFilter): Promise<number>;
 }
 
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────

@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { pageOf, pageQuery, type RestOperation, restOperation } from '../../api/http/rest.ts';
+import { centsQuery, listQuery, periodQuery, readListQuery } from '../../api/http/list-query.ts';
+import { pageOf, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { productIdText } from '../../money-in/checkout/model.ts';
-import { assertFound, createProductInput, type ProductService, type StoredProduct } from './model.ts';
+import {
+  assertFound,
+  createProductInput,
+  type ProductFilter,
+  type ProductService,
+  type StoredProduct,
+} from './model.ts';
 import { productWire } from './wire.ts';
 
 const TAG = 'Products';
@@ -38,10 +45,14 @@ export function createProductRoutes({
       summary: 'List billing products, newest first',
       tag: TAG,
       section: '4.5',
-      query: pageQuery,
+      query: listQuery({
+        ...centsQuery('products at a price', 'Price'),
+        ...periodQuery('created', 'products created'),
+      }),
       answers: { 200: { description: 'A page', schema: pageOf('products', productWire) } },
       async handle({ caller, query }) {
-        const { items, total } = await products.listPage(caller.tenant, query);
+        const page = readListQuery<ProductFilter>(query);
+        const { items, total } = await products.listPage(caller.tenant, page);
         return { status: 200, body: { products: items, total, ...query } };
       },
     }),

@@ -1,5 +1,6 @@
 import { builder } from '../../api/graphql/builder.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { centsFields, periodFields } from '../../api/graphql/filters.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { authorized, successType } from '../../api/graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../../api/graphql/paging.ts';
@@ -11,8 +12,9 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
+import { readFilter } from '../../kernel/list-filter.ts';
 import { productIdText } from '../../money-in/checkout/model.ts';
-import { createProductInput, type Product, type ProductService } from './model.ts';
+import { createProductInput, type Product, type ProductFilter, type ProductService } from './model.ts';
 
 const loads = addLoaders({
   product: ({ products }, tenant, ids) => products.findMany(tenant, ids),
@@ -71,6 +73,15 @@ const ProductConnection = builder.connectionObject(
 
 // ── Queries ─────────────────────────────────────────────────────────────────────────────────────
 
+const ProductFilterInput = builder.inputType('ProductFilter', {
+  description: 'Conditions of a list of products. A list with dates is in the order of createdAt.',
+  fields: (t) =>
+    ({
+      ...centsFields(t, 'products at a price', 'Price'),
+      ...periodFields(t, 'created', 'products created'),
+    }) satisfies { [Member in keyof ProductFilter]-?: unknown },
+});
+
 builder.queryFields((t) => ({
   product: t.field({
     type: ProductRef,
@@ -85,15 +96,16 @@ builder.queryFields((t) => ({
   products: t.field({
     type: ProductConnection,
     description: `A list of products, newest first. ${BOTH_WAYS}`,
-    args: connectionArguments(t.arg),
+    args: { ...connectionArguments(t.arg), filter: t.arg({ type: ProductFilterInput }) },
     resolve: async (_, args, context) => {
+      const filter = readFilter<ProductFilter>(args.filter);
       const { tenant } = callerOf(context);
       assertMay(callerOf(context), 'products.read');
       const { products } = context.services;
       return readConnection(context.listCursors('products'), args, {
-        list: (range) => products.list(tenant, range),
+        list: (range) => products.list(tenant, { ...range, ...filter }),
         node: ({ product }) => product,
-        total: () => products.count(tenant),
+        total: () => products.count(tenant, filter),
       });
     },
   }),

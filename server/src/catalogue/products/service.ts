@@ -74,13 +74,13 @@ export function createProductService({
       );
       return withoutExtra(items, range);
     },
-    async listPage(tenant, { limit, offset }) {
+    async listPage(tenant, { limit, offset, ...filter }) {
       const [rows, total] = await Promise.all([
-        listProducts(database.sql, tenant, { end: 'first', limit, offset }),
-        countProducts(database.sql, tenant),
+        listProducts(database.sql, tenant, { end: 'first', limit, offset, ...filter }),
+        countProducts(database.sql, tenant, filter),
       ]);
       return { items: rows.map(({ product }) => product), total };
     },
-    count: (tenant) => countProducts(database.sql, tenant),
+    count: (tenant, filter) => countProducts(database.sql, tenant, filter),
   };
 }

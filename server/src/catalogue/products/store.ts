@@ -2,9 +2,9 @@ import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { productIdText } from '../../money-in/checkout/model.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { countList, selectRange } from '../../state/db/lists.ts';
+import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { type Columns, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
-import type { StoredProduct } from './model.ts';
+import { type ProductFilter, productConditions, type StoredProduct } from './model.ts';
 
 const columns = {
   id: fixed('id'),
@@ -29,15 +29,19 @@ export const productTable = table<StoredProduct>('product', columns, {
 export async function listProducts(
   sql: Sql,
   tenant: Tenant,
-  range: ListRange & { offset?: number },
+  { end, limit, offset, after, before, ...filter }: ListRange & ProductFilter & { offset?: number },
 ): Promise<{ position: number; product: StoredProduct }[]> {
-  const rows = await selectRange<{ number: number }>(sql, tenant, { table: 'product' }, range);
+  const range = { end, limit, offset, after, before };
+  const rows = await selectFiltered<{ number: number }>(sql, tenant, 'product', conditionsOf(filter), range);
   return rows.map((row) => ({ position: row.number, product: productTable.fromRow(row) }));
 }
 
-export function countProducts(sql: Sql, tenant: Tenant): Promise<number> {
-  return countList(sql, tenant, { list: 'product' });
+export function countProducts(sql: Sql, tenant: Tenant, filter: ProductFilter = {}): Promise<number> {
+  return countFiltered(sql, tenant, 'product', conditionsOf(filter), {});
 }
+
+// An account has 500 products at most, so that no condition has an index.
+const conditionsOf = listConditions(productConditions, { columns: productTable.columns, lists: {} });
 
 export async function deleteProducts(sql: Sql, tenant: Tenant, ids: readonly string[]): Promise<void> {
   await sql

@@ -20,7 +20,7 @@ export interface StoreProduct {
 export const MAX_STORE_PRODUCTS = 5_000;
 
 /** The store's format of an amount: reais with dots between thousands, and always two decimals. */
-const PRICE = /^(R\$\s*)?(\d{1,3}(\.\d{3})+|\d+),\d{2}$/;
+export const PRICE = /^(R\$\s*)?(\d{1,3}(\.\d{3})+|\d+),\d{2}$/;
 
 /** Reads a price in the Brazilian decimal format; null for any other text, which would be a guess. */
 export function priceCentsOf(price: string | null): Cents | null {
@@ -89,6 +89,14 @@ export interface StoreAdministration {
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
+/** A filter of the store's products, by what they show. @throws UnavailableError (NOT_OFFERED) in remote mode */
+export interface StoreProductFilter {
+  available?: boolean | undefined;
+  priceCents?: Cents | undefined;
+  minPriceCents?: Cents | undefined;
+  maxPriceCents?: Cents | undefined;
+}
+
 /** The products of the store: read here, and written by an import alone. */
 export interface StoreService {
   /**
@@ -100,14 +108,14 @@ export interface StoreService {
   /** @throws UnavailableError (NOT_OFFERED) */
   list(
     tenant: Tenant,
-    range: ListRange,
+    range: ListRange & StoreProductFilter,
   ): Promise<{ items: { position: number; product: StoreProduct }[]; more: boolean }>;
   /** Reads a page by offset, and the total count (the document's 2.1.6). */
   listPage(
     tenant: Tenant,
-    page: { limit: number; offset: number },
+    page: StoreProductFilter & { limit: number; offset: number },
   ): Promise<{ items: StoreProduct[]; total: number }>;
-  count(tenant: Tenant): Promise<number>;
+  count(tenant: Tenant, filter?: StoreProductFilter): Promise<number>;
 }
 
 /** The write of a store, by the operator's import and the simulator, not by clients. */

@@ -1,5 +1,6 @@
 import { builder } from '../../api/graphql/builder.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { centsFields } from '../../api/graphql/filters.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import {
   connectionArguments,
@@ -9,7 +10,8 @@ import {
   totalOf,
 } from '../../api/graphql/paging.ts';
 import { assertMay, callerOf } from '../../kernel/caller.ts';
-import { priceCentsOf, type StoreProduct, type StoreService } from './model.ts';
+import { readFilter } from '../../kernel/list-filter.ts';
+import { priceCentsOf, type StoreProduct, type StoreProductFilter, type StoreService } from './model.ts';
 
 const loads = addLoaders({
   storeProduct: ({ store }, tenant, ids) => store.findMany(tenant, ids),
@@ -76,6 +78,18 @@ const StoreProductConnection = builder.connectionObject(
   { name: 'StoreProductEdge' },
 );
 
+const StoreProductFilterInput = builder.inputType('StoreProductFilter', {
+  description: 'Conditions of the list of the store’s products. In remote mode each member: NOT_OFFERED.',
+  fields: (t) =>
+    ({
+      available: t.boolean({
+        description:
+          'Selects products that the store sells now where true, and those that it does not where false.',
+      }),
+      ...centsFields(t, 'products at a price', 'Price'),
+    }) satisfies { [Member in keyof StoreProductFilter]-?: unknown },
+});
+
 builder.queryFields((t) => ({
   storeProduct: t.field({
     type: StoreProductRef,
@@ -93,17 +107,19 @@ builder.queryFields((t) => ({
       'The products of the store, in its own order. Read-only. `first` and `after` read forwards, `last` and `before` backwards.',
     args: {
       ...connectionArguments(t.arg),
+      filter: t.arg({ type: StoreProductFilterInput }),
     },
     resolve: async (_, args, context) => {
+      const filter = readFilter<StoreProductFilter>(args.filter);
       const caller = callerOf(context);
       assertMay(caller, 'products.read');
       const cursors = context.listCursors('storeProducts');
       const range = rangeOf(cursors, args);
-      const { items, more } = await context.services.store.list(caller.tenant, range);
+      const { items, more } = await context.services.store.list(caller.tenant, { ...filter, ...range });
       const nodes = items.map(({ position, product }) => ({ position, node: product }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
-        total: () => context.services.store.count(caller.tenant),
+        total: () => context.services.store.count(caller.tenant, filter),
       });
     },
   }),

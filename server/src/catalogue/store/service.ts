@@ -23,14 +23,14 @@ export function createStoreService({
       const items = await listStoreProducts(database.sql, tenant, { ...range, limit: range.limit + 1 });
       return withoutExtra(items, range);
     },
-    async listPage(tenant, { limit, offset }) {
+    async listPage(tenant, { limit, offset, ...filter }) {
       const [rows, total] = await Promise.all([
-        listStoreProducts(database.sql, tenant, { end: 'first', limit, offset }),
-        countStoreProducts(database.sql, tenant),
+        listStoreProducts(database.sql, tenant, { end: 'first', limit, offset, ...filter }),
+        countStoreProducts(database.sql, tenant, filter),
       ]);
       return { items: rows.map(({ product }) => product), total };
     },
-    count: (tenant) => countStoreProducts(database.sql, tenant),
+    count: (tenant, filter = {}) => countStoreProducts(database.sql, tenant, filter),
 
     replace: (tenant, products) =>
       committer.change<void>({

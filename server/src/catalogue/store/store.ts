@@ -1,11 +1,11 @@
-import { sql as raw } from 'kysely';
+import { type RawBuilder, sql as raw } from 'kysely';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { selectPage } from '../../state/db/lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import { type Columns, fixed, type RowsOf, table } from '../../state/db/table.ts';
-import type { StoreProduct } from './model.ts';
+import { PRICE, type StoreProduct, type StoreProductFilter } from './model.ts';
 
 const columns = {
   storeProductId: fixed('store_product_id'),
@@ -31,11 +31,12 @@ export const storeProductTable = table<StoreProduct>('store_product', columns, {
 export async function listStoreProducts(
   sql: Sql,
   tenant: Tenant,
-  { end, limit, offset = 0, after, before }: ListRange & { offset?: number },
+  { end, limit, offset = 0, after, before, ...filter }: ListRange & StoreProductFilter & { offset?: number },
 ): Promise<{ position: number; product: StoreProduct }[]> {
   const rows = await selectPage<{ number: number }>(sql, tenant, {
     table: 'store_product',
     where: [
+      ...whereOf(filter),
       ...(after === undefined ? [] : [raw<boolean>`number > ${after}`]),
       ...(before === undefined ? [] : [raw<boolean>`number < ${before}`]),
     ],
@@ -49,12 +50,32 @@ export async function listStoreProducts(
 }
 
 /** Counts the products of a store, which has 5,000 at most. */
-export async function countStoreProducts(sql: Sql, tenant: Tenant): Promise<number> {
-  const { count } = await ofTenant(sql, 'store_product', tenant)
+export async function countStoreProducts(
+  sql: Sql,
+  tenant: Tenant,
+  filter: StoreProductFilter,
+): Promise<number> {
+  const { count } = await whereOf(filter)
+    .reduce((query, condition) => query.where(condition), ofTenant(sql, 'store_product', tenant))
     .select(raw<number>`count(*)`.as('count'))
     .executeTakeFirstOrThrow();
   return count;
 }
+
+/** The conditions of a filter. A store has few products, so that they have no index. */
+function whereOf({ available, ...prices }: StoreProductFilter): RawBuilder<boolean>[] {
+  const { priceCents, minPriceCents, maxPriceCents } = prices;
+  return [
+    ...(available === undefined ? [] : [raw<boolean>`available = ${available}`]),
+    ...(priceCents === undefined ? [] : [raw<boolean>`${PRICE_CENTS} = ${priceCents}`]),
+    ...(minPriceCents === undefined ? [] : [raw<boolean>`${PRICE_CENTS} >= ${minPriceCents}`]),
+    ...(maxPriceCents === undefined ? [] : [raw<boolean>`${PRICE_CENTS} <= ${maxPriceCents}`]),
+  ];
+}
+
+/** The rule of `priceCentsOf`: null for a price in another format. */
+const PRICE_CENTS = raw`case when price ~ ${raw.lit(PRICE.source)} then
+  nullif(regexp_replace(price, '[^0-9]', '', 'g'), '')::numeric end`;
 
 export async function replaceStoreProducts(
   sql: Sql,

@@ -1,31 +1,37 @@
+import type { ArgBuilder, InputShapeFromFields } from '@pothos/core';
 import { builder } from '../../api/graphql/builder.ts';
-import { detailsOf, periodsOf } from '../../kernel/list-filter.ts';
+import { inFilter, periodFields, withReplaced } from '../../api/graphql/filters.ts';
+import type { Types } from '../../api/graphql/mutations.ts';
+import { readFilter } from '../../kernel/list-filter.ts';
 import { CustomerFilter, orderFilterFields, receivedFilterFields } from '../checkout/filter-schema.ts';
+import { PaymentStatusEnum } from '../receiving/sale-schema.ts';
+import { CardPaymentStatusEnum } from './enums-schema.ts';
 import type { CardPaymentFilter } from './model.ts';
 
 export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
-  description:
-    'Conditions of a list of card payments besides `status`. A list with dates is in the order of these dates.',
-  fields: (t) => ({
-    ...receivedFilterFields(t, 'Selects the payment with this orderCode.'),
-    ...orderFilterFields(t),
-    customer: t.field({ type: CustomerFilter }),
-    releasedAfter: t.field({
-      type: 'DateTime',
-      description:
-        'Selects payments whose money reached the balance at this instant or later. In remote mode: NOT_OFFERED.',
-    }),
-    releasedBefore: t.field({
-      type: 'DateTime',
-      description:
-        'Selects payments whose money reached the balance before this instant. In remote mode: NOT_OFFERED.',
-    }),
-  }),
+  description: 'Conditions of a list of card payments. A list with dates is in the order of these dates.',
+  fields: (t) =>
+    ({
+      ...receivedFilterFields(t, 'Selects the payment with this orderCode.'),
+      ...orderFilterFields(t),
+      status: t.field({ type: [PaymentStatusEnum] }),
+      customer: t.field({ type: CustomerFilter }),
+      ...periodFields(
+        t,
+        'released',
+        'payments whose money reached the balance',
+        ' In remote mode: NOT_OFFERED.',
+      ),
+    }) satisfies { [Member in keyof CardPaymentFilter]-?: unknown },
 });
 
-/** Reads the filter as the port has it. @throws ValidationError naming the argument */
-export function filterOf(
-  filter: typeof CardPaymentFilterInput.$inferInput | null | undefined,
-): CardPaymentFilter {
-  return { ...detailsOf(filter), ...periodsOf(filter, ['created', 'released']) };
+/** The arguments of the list, of its totals and of its updates. */
+export const filterArguments = (arg: ArgBuilder<Types>) => ({
+  filter: arg({ type: CardPaymentFilterInput }),
+  status: arg({ type: [CardPaymentStatusEnum], deprecationReason: inFilter('status') }),
+});
+
+/** Reads the arguments as the port has them. @throws ValidationError naming the argument */
+export function filterOf({ filter, status }: InputShapeFromFields<ReturnType<typeof filterArguments>>) {
+  return readFilter<CardPaymentFilter>(withReplaced(filter, { status }));
 }

@@ -1,15 +1,22 @@
 import { z } from 'zod';
 import {
-  byKey,
-  pageOf,
-  pageOrKeyed,
-  pageQuery,
-  type RestOperation,
-  restOperation,
-} from '../../api/http/rest.ts';
+  customerQuery,
+  listQuery,
+  orderQuery,
+  periodQuery,
+  readListQuery,
+  receivedQuery,
+} from '../../api/http/list-query.ts';
+import { byKey, pageOf, pageOrKeyed, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { RequestKeys } from '../../kernel/request-keys.ts';
-import { type CardPaymentService, createCardPaymentInput, type StoredCardPayment } from './model.ts';
+import { PAYMENT_STATUSES } from '../receiving/model.ts';
+import {
+  type CardPaymentFilter,
+  type CardPaymentService,
+  createCardPaymentInput,
+  type StoredCardPayment,
+} from './model.ts';
 import { cardPaymentToWire, cardPaymentWire, createdCardPaymentWire } from './wire.ts';
 
 const TAG = 'Card payments';
@@ -92,12 +99,18 @@ export function createCardPaymentRoutes({
       summary: 'List card payments, newest first',
       tag: TAG,
       section: '4.5',
-      query: pageQuery.extend(byKey),
+      query: listQuery({
+        ...receivedQuery(PAYMENT_STATUSES, 'Selects the payment with this orderCode'),
+        ...orderQuery,
+        ...customerQuery,
+        ...periodQuery('released', 'those whose money reached the balance'),
+        ...byKey,
+      }),
       answers: { 200: { description: 'A page', schema: pageOf('cardPayments', cardPaymentWire) } },
       async handle({ caller, query }) {
         const { tenant } = caller;
         const { items, total } = await pageOrKeyed(query, {
-          list: (page) => cardPayments.listPage(tenant, page),
+          list: (page) => cardPayments.listPage(tenant, readListQuery<CardPaymentFilter>(page)),
           made: async (key) => {
             const id = await requestKeys.resourceOf(tenant, 'createCardPayment', key);
             return id === null ? null : cardPayments.find(tenant, id);

@@ -1,4 +1,4 @@
-import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
+import { builder } from '../../api/graphql/builder.ts';
 import type { Context } from '../../api/graphql/context.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
@@ -9,7 +9,6 @@ import {
   BOTH_WAYS,
   connectionArguments,
   connectionOf,
-  knownValue,
   pagesBeside,
   rangeOf,
   totalOf,
@@ -36,11 +35,10 @@ import { methodsOf, startCheckoutInput } from '../checkout/model.ts';
 import { amountInputs, orderFields, paymentInputs, StartCheckoutInput } from '../checkout/schema.ts';
 import { isFinalSale, SALE_IS_FINAL, SaleRef, SalesMethodEnum } from '../receiving/sale-schema.ts';
 import { returnedFields } from '../receiving/schema.ts';
-import { CardPaymentFilterInput, filterOf } from './filter-schema.ts';
+import { filterArguments, filterOf } from './filter-schema.ts';
 import {
   type CardPayment,
   type CardPaymentService,
-  type CardPaymentStatus,
   type CreateCardPaymentInput,
   createCardPaymentInput,
 } from './model.ts';
@@ -61,20 +59,6 @@ declare module '../../api/graphql/loaders.ts' {
 }
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-/** The enum of the deprecated argument `status`, whose documents name it. */
-export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
-  description:
-    'The states of a card payment in the arguments `status`, which are deprecated: the same as PaymentStatus.',
-  values: {
-    PENDING: { value: 'pending', description: 'The same as PaymentStatus.PENDING.' },
-    PAID: { value: 'paid', description: 'The same as PaymentStatus.PAID.' },
-    EXPIRED: { value: 'expired', description: 'The same as PaymentStatus.EXPIRED.' },
-    REFUNDED: { value: 'refunded', description: 'The same as PaymentStatus.REFUNDED.' },
-    FAILED: { value: 'failed', description: 'The same as PaymentStatus.FAILED.' },
-    UNKNOWN,
-  } as const,
-});
 
 export const CardPaymentRef = builder.objectRef<CardPayment>('CardPayment');
 
@@ -182,14 +166,12 @@ builder.queryFields((t) => ({
     description: `A list of card payments, newest first. ${BOTH_WAYS}`,
     args: {
       ...connectionArguments(t.arg),
-      status: t.arg({ type: [CardPaymentStatusEnum] }),
-      filter: t.arg({ type: CardPaymentFilterInput }),
+      ...filterArguments(t.arg),
     },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'card_payments.read');
-      const status = args.status?.map((each) => knownValue<CardPaymentStatus>(each, 'status'));
-      const filter = { ...filterOf(args.filter), status };
+      const filter = filterOf(args);
       const cursors = context.listCursors('cardPayments');
       const range = rangeOf(cursors, args);
       const { cardPayments } = context.services;

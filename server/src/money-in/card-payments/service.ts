@@ -176,10 +176,10 @@ export function createCardPaymentService({
       );
       return withoutExtra(items, range);
     },
-    async listPage(tenant, { limit, offset }) {
+    async listPage(tenant, { limit, offset, ...filter }) {
       const [rows, total] = await Promise.all([
-        listCardPayments(database.sql, tenant, { end: 'first', limit, offset }),
-        countCardPayments(database.sql, tenant, {}),
+        listCardPayments(database.sql, tenant, { end: 'first', limit, offset, ...filter }),
+        countCardPayments(database.sql, tenant, filter),
       ]);
       return { items: rows.map(({ resource: payment }) => payment), total };
     },

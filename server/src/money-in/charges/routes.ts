@@ -1,17 +1,23 @@
 import { z } from 'zod';
 import {
-  byKey,
-  pageOf,
-  pageOrKeyed,
-  pageQuery,
-  type RestOperation,
-  restOperation,
-} from '../../api/http/rest.ts';
+  booleanQuery,
+  listQuery,
+  readListQuery,
+  receivedQuery,
+  textQuery,
+} from '../../api/http/list-query.ts';
+import { byKey, pageOf, pageOrKeyed, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { RequestKeys } from '../../kernel/request-keys.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import type { RefundsOfPayments } from '../receiving/model.ts';
-import { type ChargeService, chargeIdText, createChargeInput, type StoredCharge } from './model.ts';
+import { PAYMENT_STATUSES, type RefundsOfPayments } from '../receiving/model.ts';
+import {
+  type ChargeFilter,
+  type ChargeService,
+  chargeIdText,
+  createChargeInput,
+  type StoredCharge,
+} from './model.ts';
 import { chargeToWire, chargeWire } from './wire.ts';
 
 const TAG = 'Charges';
@@ -111,12 +117,20 @@ export function createChargeRoutes({
       description: 'An extension of the document.',
       tag: TAG,
       section: '4.5',
-      query: pageQuery.extend(byKey),
+      query: listQuery({
+        ...receivedQuery(
+          PAYMENT_STATUSES,
+          'Selects the charge with this id, or paid by the PIX with this endToEndId',
+        ),
+        externalId: textQuery('Selects charges with this label'),
+        split: booleanQuery('Selects split charges where true, and charges without splits where false'),
+        ...byKey,
+      }),
       answers: { 200: { description: 'A page', schema: pageOf('charges', chargeWire) } },
       async handle({ caller, query }) {
         const { tenant } = caller;
         const { items, total } = await pageOrKeyed(query, {
-          list: (page) => charges.listPage(tenant, page),
+          list: (page) => charges.listPage(tenant, readListQuery<ChargeFilter>(page)),
           made: async (key) => {
             const id = await requestKeys.resourceOf(tenant, 'createCharge', key);
             return id === null ? null : charges.find(tenant, id);

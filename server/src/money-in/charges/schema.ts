@@ -15,11 +15,12 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
+import { readFilter } from '../../kernel/list-filter.ts';
 import { EXTERNAL_ID_FORM } from '../../kernel/text.ts';
 import { SubaccountRef } from '../../money-out/subaccounts/subaccount-schema.ts';
 import { receivedFilterFields } from '../checkout/filter-schema.ts';
 import { amountInputs, descriptionInput, languageInput, metadataInput } from '../checkout/schema.ts';
-import { knownFilter, listDescription, listedPix, pixFields } from '../pix/fields-schema.ts';
+import { listDescription, listedPix, pixFields } from '../pix/fields-schema.ts';
 import { PaymentStatusEnum, SaleRef, SalesMethodEnum } from '../receiving/sale-schema.ts';
 import {
   type Charge,
@@ -162,7 +163,7 @@ export const ChargeFilterInput = builder.inputType('ChargeFilter', {
 export function chargeFilterOf(
   filter: typeof ChargeFilterInput.$inferInput | null | undefined,
 ): ChargeFilter {
-  return { ...knownFilter(filter), split: filter?.split ?? undefined };
+  return readFilter<ChargeFilter>(filter);
 }
 
 function findCharge(chargeId: string, context: Context) {

@@ -1,5 +1,6 @@
 import { builder } from '../../api/graphql/builder.ts';
 import { deprecatedSince } from '../../api/graphql/deprecations.ts';
+import { centsFields, periodFields } from '../../api/graphql/filters.ts';
 import type { Types } from '../../api/graphql/mutations.ts';
 
 /** The filter of lists by the payer, as the payment names it. */
@@ -18,29 +19,11 @@ export function receivedFilterFields(
   reference: string,
 ) {
   return {
-    createdAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects resources created at this instant or later.',
-    }),
-    createdBefore: t.field({
-      type: 'DateTime',
-      description: 'Selects resources created before this instant.',
-    }),
-    paidAfter: t.field({ type: 'DateTime', description: 'Selects resources paid at this instant or later.' }),
-    paidBefore: t.field({ type: 'DateTime', description: 'Selects resources paid before this instant.' }),
-    refundedAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects resources whose whole amount was refunded at this instant or later.',
-    }),
-    refundedBefore: t.field({
-      type: 'DateTime',
-      description: 'Selects resources whose whole amount was refunded before this instant.',
-    }),
+    ...periodFields(t, 'created', 'resources created'),
+    ...periodFields(t, 'paid', 'resources paid'),
+    ...periodFields(t, 'refunded', 'resources whose whole amount was refunded'),
+    ...centsFields(t, 'resources'),
     reference: t.string({ description: reference }),
-    amountCents: t.field({
-      type: 'Cents',
-      description: 'Selects resources of exactly this amount in cents.',
-    }),
   };
 }
 

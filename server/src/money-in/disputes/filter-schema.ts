@@ -1,41 +1,30 @@
+import type { ArgBuilder, InputShapeFromFields } from '@pothos/core';
 import { builder } from '../../api/graphql/builder.ts';
-import { knownValue } from '../../api/graphql/paging.ts';
-import { periodsOf } from '../../kernel/list-filter.ts';
-import type { Dispute, DisputeFilter, DisputeStatus } from './model.ts';
+import { centsFields, inFilter, periodFields, withReplaced } from '../../api/graphql/filters.ts';
+import type { Types } from '../../api/graphql/mutations.ts';
+import { readFilter } from '../../kernel/list-filter.ts';
+import { DisputeStatusEnum } from './enums-schema.ts';
+import type { DisputeFilter } from './model.ts';
 
 export const DisputeFilterInput = builder.inputType('DisputeFilter', {
-  description:
-    'Conditions of a list of disputes besides `status`. A list with dates is in the order of these dates.',
-  fields: (t) => ({
-    createdAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects disputes that were opened at this instant or later.',
-    }),
-    createdBefore: t.field({
-      type: 'DateTime',
-      description: 'Selects disputes that were opened before this instant.',
-    }),
-    closedAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects disputes that were decided at this instant or later.',
-    }),
-    closedBefore: t.field({
-      type: 'DateTime',
-      description: 'Selects disputes that were decided before this instant.',
-    }),
-  }),
+  description: 'Conditions of a list of disputes. A list with dates is in the order of these dates.',
+  fields: (t) =>
+    ({
+      status: t.field({ type: [DisputeStatusEnum] }),
+      reference: t.string({ description: 'Selects the dispute with this disputeId.' }),
+      ...centsFields(t, 'disputes'),
+      ...periodFields(t, 'created', 'disputes that were opened'),
+      ...periodFields(t, 'closed', 'disputes that were decided'),
+    }) satisfies { [Member in keyof DisputeFilter]-?: unknown },
+});
+
+/** The arguments of the list and of its updates. */
+export const filterArguments = (arg: ArgBuilder<Types>) => ({
+  filter: arg({ type: DisputeFilterInput }),
+  status: arg({ type: [DisputeStatusEnum], deprecationReason: inFilter('status') }),
 });
 
 /** Reads the arguments as the port has them. @throws ValidationError naming the argument */
-export function filterOf({
-  status,
-  filter,
-}: {
-  status?: readonly Dispute['status'][] | null | undefined;
-  filter?: typeof DisputeFilterInput.$inferInput | null | undefined;
-}): DisputeFilter {
-  return {
-    ...periodsOf(filter, ['created', 'closed']),
-    status: status?.map((each) => knownValue<DisputeStatus>(each, 'status')),
-  };
+export function filterOf({ filter, status }: InputShapeFromFields<ReturnType<typeof filterArguments>>) {
+  return readFilter<DisputeFilter>(withReplaced(filter, { status }));
 }

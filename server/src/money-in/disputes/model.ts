@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { DAY_MS, plusMs } from '../../kernel/clock.ts';
-import { among, before, type Conditions, from, matches } from '../../kernel/list-filter.ts';
+import {
+  type AmountFilter,
+  among,
+  amountConditions,
+  before,
+  type Conditions,
+  from,
+  matches,
+  named,
+} from '../../kernel/list-filter.ts';
 import type { FamilyReads, ListRange } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -254,8 +263,10 @@ export type EvidenceInput = z.infer<typeof evidenceInput>;
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface DisputeFilter {
+export interface DisputeFilter extends AmountFilter {
   status?: readonly DisputeStatus[] | undefined;
+  /** The id. */
+  reference?: string | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
   closedAfter?: Date | undefined;
@@ -265,6 +276,8 @@ export interface DisputeFilter {
 /** The condition of each member of the filter, for lists and updates. */
 export const disputeConditions = {
   status: among('status'),
+  reference: named(['disputeId']),
+  ...amountConditions(),
   createdAfter: from('createdAt'),
   createdBefore: before('createdAt'),
   closedAfter: from('closedAt'),

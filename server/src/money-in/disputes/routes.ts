@@ -1,8 +1,17 @@
 import { z } from 'zod';
-import { pageOf, pageQuery, type RestOperation, restOperation } from '../../api/http/rest.ts';
+import {
+  anyOf,
+  centsQuery,
+  listQuery,
+  periodQuery,
+  readListQuery,
+  textQuery,
+} from '../../api/http/list-query.ts';
+import { pageOf, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import {
   DISPUTE_STATUSES,
+  type DisputeFilter,
   type DisputeService,
   disputeIdText,
   EVIDENCE_DAYS,
@@ -29,14 +38,18 @@ export function createDisputeRoutes({
       description: 'With a test key there are none.',
       tag: TAG,
       section: '4.5',
-      query: pageQuery.extend({
-        status: z.enum(DISPUTE_STATUSES, `must be one of ${DISPUTE_STATUSES.join(', ')}`).optional(),
+      query: listQuery({
+        status: anyOf(DISPUTE_STATUSES, 'disputes'),
+        reference: textQuery('Selects the dispute with this id'),
+        ...centsQuery('disputes'),
+        ...periodQuery('created', 'disputes that were opened'),
+        ...periodQuery('closed', 'disputes that were decided'),
       }),
       answers: { 200: { description: 'A page', schema: pageOf('disputes', disputeWire) } },
-      async handle({ caller, query: { status, ...page } }) {
-        const filter = status && [status];
-        const { items, total } = await disputes.listPage(caller.tenant, { ...page, status: filter });
-        return { status: 200, body: { disputes: items.map(disputeToWire), total, ...page } };
+      async handle({ caller, query }) {
+        const page = readListQuery<DisputeFilter>(query);
+        const { items, total } = await disputes.listPage(caller.tenant, page);
+        return { status: 200, body: { disputes: items.map(disputeToWire), total, ...query } };
       },
     }),
     restOperation({

@@ -1,4 +1,4 @@
-import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
+import { builder } from '../../api/graphql/builder.ts';
 import type { Context } from '../../api/graphql/context.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
@@ -28,7 +28,8 @@ import { ChargeRef } from '../charges/schema.ts';
 import { PaymentRef } from '../payments/schema.ts';
 import { SaleRef } from '../receiving/sale-schema.ts';
 import { refundedResource } from '../refunds/schema.ts';
-import { DisputeFilterInput, filterOf } from './filter-schema.ts';
+import { DisputeStatusEnum } from './enums-schema.ts';
+import { filterArguments, filterOf } from './filter-schema.ts';
 import {
   blockedCents,
   type Dispute,
@@ -66,24 +67,6 @@ declare module '../../api/graphql/loaders.ts' {
 }
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-export const DisputeStatusEnum = builder.enumType('DisputeStatus', {
-  description: 'The states of a dispute.',
-  values: {
-    OPEN: { value: 'open', description: 'Evidence can be submitted until evidenceDueAt.' },
-    UNDER_REVIEW: {
-      value: 'under_review',
-      description: 'Evidence was submitted, or the time for it is over: the banks decide.',
-    },
-    WON: { value: 'won', description: 'The dispute was decided for the account; nothing is held any more.' },
-    LOST: {
-      value: 'lost',
-      description: 'The dispute was decided against the account. Its amount stays held until it is forgiven.',
-    },
-    FORGIVEN: { value: 'forgiven', description: 'The dispute was lost, and its amount is no longer held.' },
-    UNKNOWN,
-  } as const,
-});
 
 const DisputeReasonEnum = builder.enumType('DisputeReason', {
   description: 'The reason for which a payer’s bank claims the money back, in the terms of the PIX rules.',
@@ -286,8 +269,7 @@ builder.queryFields((t) => ({
     description: `A list of disputes, newest first; with a test key there are none. ${BOTH_WAYS}`,
     args: {
       ...connectionArguments(t.arg),
-      status: t.arg({ type: [DisputeStatusEnum] }),
-      filter: t.arg({ type: DisputeFilterInput }),
+      ...filterArguments(t.arg),
     },
     resolve: async (_, args, context) => {
       const { tenant } = readerOf(context);

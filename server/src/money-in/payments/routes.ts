@@ -1,17 +1,25 @@
 import { z } from 'zod';
 import {
-  byKey,
-  pageOf,
-  pageOrKeyed,
-  pageQuery,
-  type RestOperation,
-  restOperation,
-} from '../../api/http/rest.ts';
+  anyOf,
+  customerQuery,
+  listQuery,
+  orderQuery,
+  readListQuery,
+  receivedQuery,
+} from '../../api/http/list-query.ts';
+import { byKey, pageOf, pageOrKeyed, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { RequestKeys } from '../../kernel/request-keys.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import type { ContentOfPayments, RefundsOfPayments } from '../receiving/model.ts';
-import { createPaymentInput, type PaymentService, paymentIdText, type StoredPayment } from './model.ts';
+import { type ContentOfPayments, PAYMENT_STATUSES, type RefundsOfPayments } from '../receiving/model.ts';
+import { PAYMENT_METHODS } from './methods.ts';
+import {
+  createPaymentInput,
+  type PaymentFilter,
+  type PaymentService,
+  paymentIdText,
+  type StoredPayment,
+} from './model.ts';
 import { paymentToWire, paymentWire } from './wire.ts';
 
 const TAG = 'Payments';
@@ -123,12 +131,21 @@ export function createPaymentRoutes({
       description: 'An extension of the document.',
       tag: TAG,
       section: '4.5',
-      query: pageQuery.extend(byKey),
+      query: listQuery({
+        ...receivedQuery(
+          PAYMENT_STATUSES,
+          'Selects the payment with this id, or paid by the PIX with this endToEndId',
+        ),
+        ...orderQuery,
+        ...customerQuery,
+        method: anyOf(PAYMENT_METHODS, 'payments'),
+        ...byKey,
+      }),
       answers: { 200: { description: 'A page', schema: pageOf('payments', paymentWire) } },
       async handle({ caller, query }) {
         const { tenant } = caller;
         const { items, total } = await pageOrKeyed(query, {
-          list: (page) => payments.listPage(tenant, page),
+          list: (page) => payments.listPage(tenant, readListQuery<PaymentFilter>(page)),
           made: async (key) => {
             const id = await requestKeys.resourceOf(tenant, 'createPayment', key);
             return id === null ? null : payments.find(tenant, id);

@@ -5,7 +5,7 @@ import { byKey, findByKey, keyArgument, keyMember, onlyName } from '../../api/gr
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { addReference } from '../../api/graphql/lookup-reference.ts';
 import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
-import { connectionArguments, knownValue, totalOf } from '../../api/graphql/paging.ts';
+import { connectionArguments, totalOf } from '../../api/graphql/paging.ts';
 import {
   assertMay,
   assertUnrestrictedKey,
@@ -24,6 +24,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
+import { readFilter } from '../../kernel/list-filter.ts';
 import { ltcText } from '../../kernel/money.ts';
 import { qrCode } from '../../kernel/qr-code.ts';
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
@@ -31,10 +32,9 @@ import { CustomerFilter, orderFilterFields, receivedFilterFields } from '../chec
 import { methodsOf } from '../checkout/model.ts';
 import { amountInputs, orderFields, paymentInputs, StartCheckoutInput } from '../checkout/schema.ts';
 import { type LtcRequest, ltcUri } from '../ltc/model.ts';
-import { knownFilter, listDescription, listedPix, pixFields, QrCode } from '../pix/fields-schema.ts';
+import { listDescription, listedPix, pixFields, QrCode } from '../pix/fields-schema.ts';
 import { PaymentStatusEnum, type Sale, SaleRef, SalesMethodEnum } from '../receiving/sale-schema.ts';
 import { returnedFields } from '../receiving/schema.ts';
-import type { PaymentMethod } from './methods.ts';
 import {
   type CreatePaymentInput,
   createPaymentInput,
@@ -195,10 +195,7 @@ export const PaymentFilterInput = builder.inputType('PaymentFilter', {
 export function paymentFilterOf(
   filter: typeof PaymentFilterInput.$inferInput | null | undefined,
 ): PaymentFilter {
-  return {
-    ...knownFilter(filter),
-    method: filter?.method?.map((each) => knownValue<PaymentMethod>(each, 'filter.method')),
-  };
+  return readFilter<PaymentFilter>(filter);
 }
 
 function findPayment(paymentId: string, context: Context) {

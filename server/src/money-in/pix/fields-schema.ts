@@ -3,12 +3,10 @@ import type { Context } from '../../api/graphql/context.ts';
 import { deprecatedSince } from '../../api/graphql/deprecations.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
 import type { Types } from '../../api/graphql/mutations.ts';
-import { BOTH_WAYS, connectionOf, knownValue, pagesBeside, rangeOf } from '../../api/graphql/paging.ts';
+import { BOTH_WAYS, connectionOf, pagesBeside, rangeOf } from '../../api/graphql/paging.ts';
 import { callerOf, seesCustomer } from '../../kernel/caller.ts';
-import { detailsOf, periodsOf } from '../../kernel/list-filter.ts';
 import { qrCode } from '../../kernel/qr-code.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import type { PaymentStatus } from '../receiving/model.ts';
 import { isFinalSale, SALE_IS_FINAL } from '../receiving/sale-schema.ts';
 import { isPayable, type PixReads, type PixResource, type ReturnedCredit, txidOf } from './model.ts';
 
@@ -150,24 +148,6 @@ export function pixFields<R extends PixResource>(
 // ── Lists ───────────────────────────────────────────────────────────────────────────────────────
 
 export const listDescription = (of: string) => `The ${of}, newest first. ${BOTH_WAYS}`;
-
-/** The members of a filter that all families have. @throws ValidationError naming the argument */
-export function knownFilter(
-  filter:
-    | (Parameters<typeof detailsOf>[0] & {
-        status?: readonly (PaymentStatus | 'unknown')[] | null | undefined;
-        createdAfter?: Date | null | undefined;
-        createdBefore?: Date | null | undefined;
-      })
-    | null
-    | undefined,
-) {
-  return {
-    ...detailsOf(filter),
-    ...periodsOf(filter, ['created']),
-    status: filter?.status?.map((each) => knownValue<PaymentStatus>(each, 'filter.status')),
-  };
-}
 
 /** Reads a page of a family's list as a connection. @throws ValidationError */
 export async function listedPix<R extends PixResource, Filter>(

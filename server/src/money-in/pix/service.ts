@@ -74,10 +74,11 @@ export function createPixReads<R extends StoredPixResource, Filter, Listed exten
       );
       return withoutExtra(items, { end, limit });
     },
-    async listPage(tenant, { limit, offset }) {
+    async listPage(tenant, { limit, offset, ...given }) {
+      const filter = filterOf(given as unknown as Filter);
       const [rows, total] = await Promise.all([
-        table.list(sql, tenant, { end: 'first', limit, offset }),
-        table.count(sql, tenant, {} as Listed),
+        table.list(sql, tenant, { end: 'first', limit, offset, ...filter }),
+        table.count(sql, tenant, filter),
       ]);
       return { items: rows.map(({ resource }) => resource), total };
     },

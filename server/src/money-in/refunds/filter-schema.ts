@@ -1,49 +1,31 @@
+import type { ArgBuilder, InputShapeFromFields } from '@pothos/core';
 import { builder } from '../../api/graphql/builder.ts';
-import { knownValue } from '../../api/graphql/paging.ts';
-import { periodsOf } from '../../kernel/list-filter.ts';
-import type { RefundFilter, RefundStatus } from './model.ts';
+import { centsFields, inFilter, periodFields, withReplaced } from '../../api/graphql/filters.ts';
+import type { Types } from '../../api/graphql/mutations.ts';
+import { readFilter } from '../../kernel/list-filter.ts';
+import { RefundStatusEnum } from './enums-schema.ts';
+import type { RefundFilter } from './model.ts';
 
 export const RefundFilterInput = builder.inputType('RefundFilter', {
-  description:
-    'Conditions of a list of refunds besides `status`. A list with dates is in the order of these dates.',
-  fields: (t) => ({
-    createdAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects refunds that were requested at this instant or later.',
-    }),
-    createdBefore: t.field({
-      type: 'DateTime',
-      description: 'Selects refunds that were requested before this instant.',
-    }),
-    completedAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects refunds that were completed at this instant or later.',
-    }),
-    completedBefore: t.field({
-      type: 'DateTime',
-      description: 'Selects refunds that were completed before this instant.',
-    }),
-    failedAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects refunds that failed at this instant or later.',
-    }),
-    failedBefore: t.field({
-      type: 'DateTime',
-      description: 'Selects refunds that failed before this instant.',
-    }),
-  }),
+  description: 'Conditions of a list of refunds. A list with dates is in the order of these dates.',
+  fields: (t) =>
+    ({
+      status: t.field({ type: [RefundStatusEnum] }),
+      reference: t.string({ description: 'Selects the refund with this refundId or endToEndId.' }),
+      ...centsFields(t, 'refunds'),
+      ...periodFields(t, 'created', 'refunds that were requested'),
+      ...periodFields(t, 'completed', 'refunds that were completed'),
+      ...periodFields(t, 'failed', 'refunds that failed'),
+    }) satisfies { [Member in Exclude<keyof RefundFilter, 'types'>]-?: unknown },
+});
+
+/** The arguments of the list, of its totals and of its updates. */
+export const filterArguments = (arg: ArgBuilder<Types>) => ({
+  filter: arg({ type: RefundFilterInput }),
+  status: arg({ type: [RefundStatusEnum], deprecationReason: inFilter('status') }),
 });
 
 /** Reads the arguments as the port has them. @throws ValidationError naming the argument */
-export function filterOf({
-  status,
-  filter,
-}: {
-  status?: readonly (RefundStatus | 'unknown')[] | null | undefined;
-  filter?: typeof RefundFilterInput.$inferInput | null | undefined;
-}): Omit<RefundFilter, 'types'> {
-  return {
-    ...periodsOf(filter, ['created', 'completed', 'failed']),
-    status: status?.map((each) => knownValue<RefundStatus>(each, 'status')),
-  };
+export function filterOf({ filter, status }: InputShapeFromFields<ReturnType<typeof filterArguments>>) {
+  return readFilter<Omit<RefundFilter, 'types'>>(withReplaced(filter, { status }));
 }

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { among, before, type Conditions, from, matches } from '../../kernel/list-filter.ts';
+import {
+  type AmountFilter,
+  among,
+  amountConditions,
+  before,
+  type Conditions,
+  from,
+  matches,
+  named,
+} from '../../kernel/list-filter.ts';
 import type { FamilyReads, ListRange } from '../../kernel/list-range.ts';
 import { type Cents, isCents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -128,10 +137,12 @@ export function assertOwnId({ type, id }: RefundedResource): void {
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface RefundFilter {
+export interface RefundFilter extends AmountFilter {
   /** The types of the refunded resources; undefined: any. */
   types?: readonly RefundedType[] | undefined;
   status?: readonly RefundStatus[] | undefined;
+  /** The id, or the bank's identifier of the money. */
+  reference?: string | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
   completedAfter?: Date | undefined;
@@ -144,6 +155,8 @@ export interface RefundFilter {
 export const refundConditions = {
   types: among('resource', ({ resource }: Refund) => resource.type),
   status: among('status'),
+  reference: named(['refundId', 'endToEndId']),
+  ...amountConditions(),
   createdAfter: from('createdAt'),
   createdBefore: before('createdAt'),
   completedAfter: from('completedAt'),

@@ -1,4 +1,4 @@
-import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
+import { builder } from '../../api/graphql/builder.ts';
 import type { Context } from '../../api/graphql/context.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
@@ -35,7 +35,8 @@ import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
 import { PaymentRef } from '../payments/schema.ts';
 import { SaleRef } from '../receiving/sale-schema.ts';
-import { filterOf, RefundFilterInput } from './filter-schema.ts';
+import { RefundStatusEnum } from './enums-schema.ts';
+import { filterArguments, filterOf } from './filter-schema.ts';
 import {
   isFinal,
   isRefundId,
@@ -73,23 +74,6 @@ declare module '../../api/graphql/loaders.ts' {
 }
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-export const RefundStatusEnum = builder.enumType('RefundStatus', {
-  description: 'The states of a refund.',
-  values: {
-    PROCESSING: {
-      value: 'processing',
-      description: 'The money may have left, and the outcome is not known: wait.',
-    },
-    COMPLETED: { value: 'completed', description: 'The payer has the money.' },
-    FAILED: {
-      value: 'failed',
-      description:
-        'The acquirer or the bank refused the refund; the amount is back where it was taken. That of a payment that is returned automatically is not: another refund of it is sent a day later.',
-    },
-    UNKNOWN,
-  } as const,
-});
 
 export const RefundRef = builder.objectRef<Refund>('Refund');
 
@@ -257,8 +241,7 @@ builder.queryFields((t) => ({
     description: `A list of refunds, newest first. ${BOTH_WAYS}`,
     args: {
       ...connectionArguments(t.arg),
-      status: t.arg({ type: [RefundStatusEnum] }),
-      filter: t.arg({ type: RefundFilterInput }),
+      ...filterArguments(t.arg),
     },
     resolve: async (_, args, context) => {
       const { tenant, types } = assertReader(context);

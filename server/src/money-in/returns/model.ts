@@ -1,4 +1,15 @@
 import { deterministicId } from '../../kernel/ids.ts';
+import {
+  type AmountFilter,
+  among,
+  amountConditions,
+  before,
+  type Conditions,
+  type DetailFilter,
+  equal,
+  from,
+  named,
+} from '../../kernel/list-filter.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -71,11 +82,33 @@ export function returnFromJson(json: unknown): ReturnSnapshot {
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface ReturnFilter {
+export interface ReturnFilter extends AmountFilter, Pick<DetailFilter, 'externalId' | 'reference'> {
   /** The types of the resources; undefined: any. */
   types?: readonly ReturnedType[] | undefined;
-  externalId?: string | undefined;
+  cause?: readonly ReturnCause[] | undefined;
+  receivedAfter?: Date | undefined;
+  receivedBefore?: Date | undefined;
+  returnedAfter?: Date | undefined;
+  returnedBefore?: Date | undefined;
 }
+
+/** Selects the types that an order has; undefined selects all of them. */
+export function typesOfOrders(types: readonly ReturnedType[] | undefined): readonly ReturnedType[] {
+  return types?.filter((type) => OF_ORDERS.includes(type)) ?? OF_ORDERS;
+}
+
+/** The condition of each member of the filter. */
+export const returnConditions = {
+  types: among('resource'),
+  cause: among('cause'),
+  externalId: equal('externalId'),
+  reference: named(['returnId', 'endToEndId']),
+  ...amountConditions(),
+  receivedAfter: from('receivedAt'),
+  receivedBefore: before('receivedAt'),
+  returnedAfter: from('returnedAt'),
+  returnedBefore: before('returnedAt'),
+} satisfies Conditions<ReturnFilter, PaymentReturn>;
 
 /**
  * A part of the list, newest first: the first or the last `limit` returns behind `after` and before `before`.
@@ -91,7 +124,7 @@ export interface ReturnService {
   /** Reads a page by offset, newest first, and the total count. */
   listPage(
     tenant: Tenant,
-    page: { limit: number; offset: number },
+    page: ReturnFilter & { limit: number; offset: number },
   ): Promise<{ items: PaymentReturn[]; total: number }>;
   count(tenant: Tenant, filter: ReturnFilter): Promise<number>;
 }

@@ -10,10 +10,10 @@ export function createReturnService({ database }: { database: Database }): Retur
       const items = await listReturns(database.sql, tenant, { ...range, limit: range.limit + 1 });
       return withoutExtra(items, range);
     },
-    async listPage(tenant, { limit, offset }) {
+    async listPage(tenant, { limit, offset, ...filter }) {
       const [items, total] = await Promise.all([
-        listReturns(database.sql, tenant, { end: 'first', limit, offset }),
-        countReturns(database.sql, tenant, {}),
+        listReturns(database.sql, tenant, { end: 'first', limit, offset, ...filter }),
+        countReturns(database.sql, tenant, filter),
       ]);
       return { items: items.map(({ item }) => item), total };
     },

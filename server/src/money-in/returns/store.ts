@@ -1,8 +1,6 @@
-import { sql as raw } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { countList, selectRange } from '../../state/db/lists.ts';
-import { ofTenant } from '../../state/db/of-tenant.ts';
+import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import {
   type Columns,
   changing,
@@ -12,7 +10,13 @@ import {
   type RowsOf,
   table,
 } from '../../state/db/table.ts';
-import type { ReturnFilter, ReturnRange, StoredReturn } from './model.ts';
+import {
+  RETURNED_TYPES,
+  type ReturnFilter,
+  type ReturnRange,
+  returnConditions,
+  type StoredReturn,
+} from './model.ts';
 
 /** A return without the member that follows from its rail. */
 type Kept = Omit<StoredReturn, 'endToEndId'>;
@@ -53,33 +57,24 @@ export async function selectReturns(
 export async function listReturns(
   sql: Sql,
   tenant: Tenant,
-  { types, externalId, ...range }: ReturnRange & { offset?: number },
+  { end, limit, offset, after, before, ...filter }: ReturnRange & { offset?: number },
 ): Promise<{ position: number; item: StoredReturn }[]> {
-  const rows = await selectRange<{ number: number }>(
-    sql,
-    tenant,
-    {
-      table: 'payment_return',
-      where: externalId === undefined ? [] : [raw<boolean>`external_id = ${externalId}`],
-      oneOf: { resource: types },
-    },
-    range,
+  const range = { end, limit, offset, after, before };
+  const rows = await selectFiltered<{ number: number }>(
+    ...([sql, tenant, 'payment_return', conditionsOf(filter), range] as const),
   );
   return rows.map((row) => ({ position: row.number, item: toReturn(kept.fromRow(row)) }));
 }
 
-export async function countReturns(
-  sql: Sql,
-  tenant: Tenant,
-  { types, externalId }: ReturnFilter,
-): Promise<number> {
-  if (externalId === undefined) return countList(sql, tenant, { list: 'payment_return', kind: types });
-  let query = ofTenant(sql, 'payment_return', tenant)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('external_id', '=', externalId);
-  if (types) query = query.where('resource', 'in', types);
-  return (await query.executeTakeFirstOrThrow()).count;
+export function countReturns(sql: Sql, tenant: Tenant, filter: ReturnFilter): Promise<number> {
+  return countFiltered(sql, tenant, 'payment_return', conditionsOf(filter), { kind: filter.types });
 }
+
+const conditionsOf = listConditions(returnConditions, {
+  // The rail's name of a PIX is its end-to-end id; that of a card has another form.
+  columns: { ...kept.columns, endToEndId: kept.columns.railId },
+  lists: { types: RETURNED_TYPES },
+});
 
 export const saveReturns = kept.save;
 

@@ -5,7 +5,19 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import { UpstreamError } from '../../kernel/errors.ts';
 import { deterministicId } from '../../kernel/ids.ts';
 import type { Language } from '../../kernel/language.ts';
-import type { FamilyReads, ListRange } from '../../kernel/list-range.ts';
+import {
+  type AmountFilter,
+  among,
+  amountConditions,
+  before,
+  type Conditions,
+  type DetailFilter,
+  from,
+  matches,
+  named,
+  ofCustomer,
+} from '../../kernel/list-filter.ts';
+import type { FamilyReads, ListedRange, ListRange } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { idempotencyKeyText, notNull, optionalLimit } from '../../kernel/text.ts';
@@ -272,8 +284,73 @@ export function detailsOf(input: Omit<CreateSubscriptionInput, 'idempotencyKey'>
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface SubscriptionFilter {
+/** A filter of subscriptions. A period includes its `from` and excludes its `before`. */
+export interface SubscriptionFilter extends AmountFilter, Pick<DetailFilter, 'reference' | 'customer'> {
   status?: readonly SubscriptionStatus[] | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+  canceledAfter?: Date | undefined;
+  canceledBefore?: Date | undefined;
+}
+
+/** The condition of each member of the filter, for lists and updates. */
+export const subscriptionConditions = {
+  status: among('status'),
+  reference: named(['subscriptionId']),
+  ...amountConditions(),
+  customer: ofCustomer('customer'),
+  createdAfter: from('createdAt'),
+  createdBefore: before('createdAt'),
+  canceledAfter: from('canceledAt'),
+  canceledBefore: before('canceledAt'),
+} satisfies Conditions<SubscriptionFilter, Subscription>;
+
+/** Whether a filter selects a subscription. */
+export function matchesFilter(subscription: Subscription, filter: SubscriptionFilter): boolean {
+  return matches(subscriptionConditions, subscription, filter);
+}
+
+/** A filter of the cycles of a subscription. A period includes its `from` and excludes its `before`. */
+export interface CycleFilter {
+  status?: readonly CycleStatus[] | undefined;
+  dueAfter?: Date | undefined;
+  dueBefore?: Date | undefined;
+  paidAfter?: Date | undefined;
+  paidBefore?: Date | undefined;
+}
+
+/** The condition of each member of the filter of cycles. */
+export const cycleConditions = {
+  status: among('status'),
+  dueAfter: from('dueAt'),
+  dueBefore: before('dueAt'),
+  paidAfter: from('paidAt'),
+  paidBefore: before('paidAt'),
+} satisfies Conditions<CycleFilter, SubscriptionCycle>;
+
+/** Whether a filter of cycles has a condition. */
+export function hasConditions(filter: CycleFilter): boolean {
+  return Object.values(filter).some((asked) => asked !== undefined);
+}
+
+/**
+ * The range of a subscription's cycles, newest first, of those that a filter selects. A subscription has one
+ * cycle a week at most, so that all of them are read for it.
+ */
+export function rangeOfCycles<C extends SubscriptionCycle>(
+  cycles: readonly C[],
+  { end, limit, after, before: newer, ...filter }: ListRange & CycleFilter,
+): ListedRange<C> {
+  const inRange = cycles.filter(
+    (cycle) =>
+      (after === undefined || cycle.number < after) &&
+      (newer === undefined || cycle.number > newer) &&
+      matches(cycleConditions, cycle, filter),
+  );
+  return {
+    items: end === 'last' ? inRange.slice(-limit) : inRange.slice(0, limit),
+    more: inRange.length > limit,
+  };
 }
 
 /** The port of subscriptions. The embedded service knows each of them completely. */
@@ -297,8 +374,8 @@ export interface SubscriptionService<
    */
   cancel(tenant: Tenant, subscriptionId: string): Promise<{ subscription: S; replayed: boolean }>;
   /** Lists cycles of a subscription, newest first. The position of a cycle is its number. */
-  cycles(tenant: Tenant, subscriptionId: string, range: ListRange): Promise<{ items: C[]; more: boolean }>;
-  countCycles(tenant: Tenant, subscriptionId: string): Promise<number>;
+  cycles(tenant: Tenant, subscriptionId: string, range: ListRange & CycleFilter): Promise<ListedRange<C>>;
+  countCycles(tenant: Tenant, subscriptionId: string, filter?: CycleFilter): Promise<number>;
   /** Lists the newest cycles of each subscription, newest first, at most `limit` for each. */
   newestCycles(tenant: Tenant, subscriptionIds: readonly string[], limit: number): Promise<C[][]>;
 }

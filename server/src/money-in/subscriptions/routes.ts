@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import {
-  byKey,
-  pageOf,
-  pageOrKeyed,
-  pageQuery,
-  type RestOperation,
-  restOperation,
-} from '../../api/http/rest.ts';
+  anyOf,
+  centsQuery,
+  customerQuery,
+  listQuery,
+  periodQuery,
+  readListQuery,
+  textQuery,
+} from '../../api/http/list-query.ts';
+import { byKey, pageOf, pageOrKeyed, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { RequestKeys } from '../../kernel/request-keys.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -14,6 +16,8 @@ import {
   createSubscriptionInput,
   type StoredCycle,
   type StoredSubscription,
+  SUBSCRIPTION_STATUSES,
+  type SubscriptionFilter,
   type SubscriptionService,
   subscriptionIdText,
 } from './model.ts';
@@ -111,12 +115,20 @@ export function createSubscriptionRoutes({
       description: 'An extension of the document.',
       tag: TAG,
       section: '4.5',
-      query: pageQuery.extend(byKey),
+      query: listQuery({
+        status: anyOf(SUBSCRIPTION_STATUSES, 'subscriptions'),
+        reference: textQuery('Selects the subscription with this id'),
+        ...customerQuery,
+        ...centsQuery('subscriptions whose cycles are each'),
+        ...periodQuery('created', 'subscriptions created'),
+        ...periodQuery('canceled', 'subscriptions canceled'),
+        ...byKey,
+      }),
       answers: { 200: { description: 'A page', schema: pageOf('subscriptions', subscriptionWire) } },
       async handle({ caller, query }) {
         const { tenant } = caller;
         const { items, total } = await pageOrKeyed(query, {
-          list: (page) => subscriptions.listPage(tenant, page),
+          list: (page) => subscriptions.listPage(tenant, readListQuery<SubscriptionFilter>(page)),
           made: async (key) => {
             const id = await requestKeys.resourceOf(tenant, 'createSubscription', key);
             return id === null ? null : subscriptions.find(tenant, id);

@@ -11,7 +11,6 @@ import {
   BOTH_WAYS,
   connectionArguments,
   connectionOf,
-  knownValue,
   pagesBeside,
   rangeOf,
   totalOf,
@@ -25,20 +24,22 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
+import { readFilter } from '../../kernel/list-filter.ts';
 import { amountInputs, CustomerRef, languageField, payerInputs } from '../checkout/schema.ts';
 import { PaymentRef } from '../payments/schema.ts';
 import { PixCode, ReturnedCreditRef } from '../pix/fields-schema.ts';
 import { txidOf } from '../pix/model.ts';
 import { CancelReasonEnum, CycleStatusEnum, IntervalEnum, SubscriptionStatusEnum } from './enums-schema.ts';
+import { CycleFilterInput, filterArguments, filterOf } from './filter-schema.ts';
 import {
   type CreateSubscriptionInput,
+  type CycleFilter,
   createSubscriptionInput,
   isAuthorisable,
   isFinal,
   type Subscription,
   type SubscriptionCycle,
   type SubscriptionService,
-  type SubscriptionStatus,
 } from './model.ts';
 
 const loads = addLoaders({
@@ -186,17 +187,22 @@ builder.node(SubscriptionRef, {
       description: 'The cycles, newest first. The first is paid with the authorization.',
       args: {
         ...connectionArguments(t.arg),
+        filter: t.arg({ type: CycleFilterInput }),
       },
       resolve: async ({ subscriptionId }, args, context) => {
+        const filter = readFilter<CycleFilter>(args.filter);
         const { tenant } = callerOf(context);
         const { subscriptions } = context.services;
         const cursors = context.listCursors(`cycles ${subscriptionId}`);
         const range = rangeOf(cursors, args);
-        const { items, more } = await subscriptions.cycles(tenant, subscriptionId, range);
+        const { items, more } = await subscriptions.cycles(tenant, subscriptionId, {
+          ...range,
+          ...filter,
+        });
         const nodes = items.map((cycle) => ({ position: cycle.number, node: cycle }));
         return connectionOf(cursors, nodes, {
           ...pagesBeside(range, more),
-          total: () => subscriptions.countCycles(tenant, subscriptionId),
+          total: () => subscriptions.countCycles(tenant, subscriptionId, filter),
         });
       },
     }),
@@ -269,19 +275,22 @@ builder.queryFields((t) => ({
     description: `A list of subscriptions, newest first. ${BOTH_WAYS}`,
     args: {
       ...connectionArguments(t.arg),
-      status: t.arg({ type: [SubscriptionStatusEnum] }),
+      ...filterArguments(t.arg),
     },
-    resolve: async (_, { status: wanted, ...args }, context) => {
+    resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'subscriptions.read');
-      const status = wanted?.map((each) => knownValue<SubscriptionStatus>(each, 'status'));
+      const filter = filterOf(args);
       const cursors = context.listCursors('subscriptions');
       const range = rangeOf(cursors, args);
-      const { items, more } = await context.services.subscriptions.list(caller.tenant, { ...range, status });
+      const { items, more } = await context.services.subscriptions.list(caller.tenant, {
+        ...filter,
+        ...range,
+      });
       const nodes = items.map(({ position, resource }) => ({ position, node: resource }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
-        total: () => context.services.subscriptions.count(caller.tenant, { status }),
+        total: () => context.services.subscriptions.count(caller.tenant, filter),
       });
     },
   }),

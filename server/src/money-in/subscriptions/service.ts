@@ -13,9 +13,11 @@ import { type AccountSettings, assertIdForm, assertPixEnabled, type RegisterCode
 import { pixSubscriptions, subscriptions } from './collections.ts';
 import { decideCancel, decideCreate } from './decisions.ts';
 import {
+  hasConditions,
   isSubscriptionId,
   newSubscriptionId,
   noCode,
+  rangeOfCycles,
   type StoredCycle,
   type StoredSubscription,
   type SubscriptionService,
@@ -34,6 +36,9 @@ import {
 type AccountCollection = Collection<AccountSettings & { id: string; name: string }>;
 
 const CREATE = 'createSubscription';
+
+/** More cycles than a subscription can have: a century of weeks. */
+const ALL_CYCLES = 5_200;
 
 /** The port on Postgres: every change is a command to the committer, every read is one statement. */
 export function createSubscriptionService({
@@ -152,20 +157,28 @@ export function createSubscriptionService({
       );
       return withoutExtra(items, range);
     },
-    async listPage(tenant, { limit, offset }) {
+    async listPage(tenant, { limit, offset, ...filter }) {
       const [rows, total] = await Promise.all([
-        listSubscriptions(database.sql, tenant, { end: 'first', limit, offset }),
-        countSubscriptions(database.sql, tenant, {}),
+        listSubscriptions(database.sql, tenant, { end: 'first', limit, offset, ...filter }),
+        countSubscriptions(database.sql, tenant, filter),
       ]);
       return { items: rows.map(({ resource: subscription }) => subscription), total };
     },
     count: (tenant, filter) => countSubscriptions(database.sql, tenant, filter),
 
-    async cycles(tenant, subscriptionId, { end, limit, after, before }) {
+    async cycles(tenant, subscriptionId, { end, limit, after, before, ...filter }) {
+      if (hasConditions(filter)) {
+        const all = await cyclesFrom.first.load({ tenant, subscriptionId, limit: ALL_CYCLES });
+        return rangeOfCycles(all, { end, limit, after, before, ...filter });
+      }
       const page = { tenant, subscriptionId, after, before, limit: limit + 1 };
       return withoutExtra(await cyclesFrom[end].load(page), { end, limit });
     },
-    async countCycles(tenant, subscriptionId) {
+    async countCycles(tenant, subscriptionId, filter = {}) {
+      if (hasConditions(filter)) {
+        const all = await cyclesFrom.first.load({ tenant, subscriptionId, limit: ALL_CYCLES });
+        return rangeOfCycles(all, { end: 'first', limit: ALL_CYCLES, ...filter }).items.length;
+      }
       const [newest] = await cyclesFrom.first.load({ tenant, subscriptionId, limit: 1 });
       // Cycles are numbered from 1, without a gap.
       return newest?.number ?? 0;

@@ -2,7 +2,8 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { countList, selectRange, sizeOfPage } from '../../state/db/lists.ts';
+import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
+import { sizeOfPage } from '../../state/db/lists.ts';
 import {
   type Columns,
   changing,
@@ -18,7 +19,9 @@ import {
   isSubscriptionId,
   type StoredCycle,
   type StoredSubscription,
+  SUBSCRIPTION_STATUSES,
   type SubscriptionFilter,
+  subscriptionConditions,
 } from './model.ts';
 
 /** The members that only another service's subscriptions have. */
@@ -100,23 +103,27 @@ export async function selectWithHead(
 export async function listSubscriptions(
   sql: Sql,
   tenant: Tenant,
-  { status, ...range }: ListRange & SubscriptionFilter & { offset?: number },
+  { end, limit, offset, after, before, ...filter }: ListRange & SubscriptionFilter & { offset?: number },
 ): Promise<{ position: number; resource: StoredSubscription }[]> {
-  const list = { table: 'pix_subscription', oneOf: { status } };
-  const rows = await selectRange<{ number: number }>(sql, tenant, list, range);
+  const range = { end, limit, offset, after, before };
+  const rows = await selectFiltered<{ number: number }>(
+    ...([sql, tenant, 'pix_subscription', conditionsOf(filter), range] as const),
+  );
   return rows.map((row) => ({
     position: row.number,
     resource: Object.assign(subscriptions.fromRow(row), { cycle: null }),
   }));
 }
 
-export function countSubscriptions(
-  sql: Sql,
-  tenant: Tenant,
-  { status }: SubscriptionFilter,
-): Promise<number> {
-  return countList(sql, tenant, { list: 'pix_subscription', status });
+export function countSubscriptions(sql: Sql, tenant: Tenant, filter: SubscriptionFilter): Promise<number> {
+  const { status } = filter;
+  return countFiltered(sql, tenant, 'pix_subscription', conditionsOf(filter), { status });
 }
+
+const conditionsOf = listConditions(subscriptionConditions, {
+  columns: subscriptions.columns,
+  lists: { status: SUBSCRIPTION_STATUSES },
+});
 
 export const saveSubscriptions = subscriptions.save;
 

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { ValidationError } from '../../kernel/errors.ts';
 import { readableCode } from '../../kernel/ids.ts';
 import {
+  type AmountFilter,
   among,
+  amountConditions,
   before,
   type Conditions,
   type DetailFilter,
@@ -327,7 +329,7 @@ export const requestPayoutInput = z
     return z.NEVER;
   });
 
-export interface PayoutFilter extends Pick<DetailFilter, 'externalId' | 'reference' | 'amountCents'> {
+export interface PayoutFilter extends AmountFilter, Pick<DetailFilter, 'externalId' | 'reference'> {
   status?: readonly PayoutStatus[] | undefined;
   method?: readonly PayoutMethod[] | undefined;
   /** Selects payouts that were requested at this instant or later. */
@@ -345,7 +347,7 @@ export const payoutConditions = {
   status: among('status'),
   externalId: equal('externalId'),
   reference: named(['withdrawalId', 'code', 'endToEndId']),
-  amountCents: equal('amountCents'),
+  ...amountConditions(),
   method: among('method'),
   requestedAfter: from('requestedAt'),
   requestedBefore: before('requestedAt'),
@@ -402,7 +404,10 @@ export interface PayoutService<P extends Payout = Payout> {
     range: PayoutRange,
   ): Promise<{ items: { position: number; payout: P }[]; more: boolean }>;
   /** Lists a page by its offset, newest first, with the length of the whole list (the document's 2.1.6). */
-  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
+  listPage(
+    tenant: Tenant,
+    page: PayoutFilter & { limit: number; offset: number },
+  ): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: PayoutFilter): Promise<number>;
   /**
    * Adds up the payouts that a filter selects, in all and by groups. In front of another service it adds up

@@ -1,15 +1,23 @@
 import { z } from 'zod';
 import {
-  byKey,
-  pageOf,
-  pageOrKeyed,
-  pageQuery,
-  type RestOperation,
-  restOperation,
-} from '../../api/http/rest.ts';
+  anyOf,
+  centsQuery,
+  listQuery,
+  periodQuery,
+  readListQuery,
+  textQuery,
+} from '../../api/http/list-query.ts';
+import { byKey, pageOf, pageOrKeyed, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { NotFoundError, ValidationError } from '../../kernel/errors.ts';
-import { isPayoutCode, isWithdrawalId, type OwnPayout, type PayoutService } from './model.ts';
-import { payoutRequestWire, payoutToWire, payoutWire } from './wire.ts';
+import { PAYOUT_METHODS } from '../../kernel/payout-methods/registry.ts';
+import {
+  isPayoutCode,
+  isWithdrawalId,
+  type OwnPayout,
+  type PayoutFilter,
+  type PayoutService,
+} from './model.ts';
+import { payoutRequestWire, payoutToWire, payoutWire, statusesOfWord, WIRE_STATUSES } from './wire.ts';
 
 const TAG = 'Payouts';
 
@@ -51,11 +59,20 @@ export function createPayoutRoutes({ payouts }: { payouts: PayoutService<OwnPayo
       summary: 'List withdrawals, newest first',
       tag: TAG,
       section: '4.5',
-      query: pageQuery.extend(byKey),
+      query: listQuery({
+        status: anyOf(WIRE_STATUSES, 'withdrawals', statusesOfWord),
+        method: anyOf(PAYOUT_METHODS, 'withdrawals'),
+        ...periodQuery('requested', 'withdrawals that were requested'),
+        ...periodQuery('processed', 'withdrawals that were completed or denied'),
+        ...centsQuery('withdrawals'),
+        externalId: textQuery('Selects withdrawals with this externalId'),
+        reference: textQuery('Selects the withdrawal with this withdrawalId, code or endToEndId'),
+        ...byKey,
+      }),
       answers: { 200: { description: 'A page', schema: pageOf('payouts', payoutWire) } },
       async handle({ caller, query }) {
         const { items, total } = await pageOrKeyed(query, {
-          list: (page) => payouts.listPage(caller.tenant, page),
+          list: (page) => payouts.listPage(caller.tenant, readListQuery<PayoutFilter>(page)),
           made: (key) => payouts.findByKey(caller.tenant, key),
         });
         return { status: 200, body: { payouts: items.map(payoutToWire), total, ...query } };

@@ -1,6 +1,7 @@
 import { builder } from '../../api/graphql/builder.ts';
 import { deprecatedSince } from '../../api/graphql/deprecations.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { centsFields, periodFields } from '../../api/graphql/filters.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
 import { keyArgument, keyMember, onlyName, withRequiredKey } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
@@ -9,7 +10,6 @@ import {
   BOTH_WAYS,
   connectionArguments,
   connectionOf,
-  knownValue,
   pagesBeside,
   rangeOf,
   totalOf,
@@ -24,7 +24,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
-import { detailsOf, periodsOf } from '../../kernel/list-filter.ts';
+import { readFilter } from '../../kernel/list-filter.ts';
 import { ltcText } from '../../kernel/money.ts';
 import { PIX_KEY_TYPE_RULE } from '../../kernel/pix-key.ts';
 import { EXTERNAL_ID_FORM } from '../../kernel/text.ts';
@@ -42,9 +42,7 @@ import {
   netCents,
   type Payout,
   type PayoutFilter,
-  type PayoutMethod,
   type PayoutService,
-  type PayoutStatus,
   payoutIdOf,
   type RequestPayoutInput,
   requestPayoutInput,
@@ -208,35 +206,21 @@ const PayoutConnection = builder.connectionObject(
 // ── Queries ─────────────────────────────────────────────────────────────────────────────────────
 
 export const PayoutFilterInput = builder.inputType('PayoutFilter', {
-  fields: (t) => ({
-    status: t.field({ type: [PayoutStatusEnum] }),
-    method: t.field({ type: [PayoutMethodEnum] }),
-    requestedAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects payouts that were requested at this instant or later.',
-    }),
-    requestedBefore: t.field({
-      type: 'DateTime',
-      description: 'Selects payouts that were requested before this instant.',
-    }),
-    processedAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects payouts that were completed or denied at this instant or later.',
-    }),
-    processedBefore: t.field({
-      type: 'DateTime',
-      description: 'Selects payouts that were completed or denied before this instant.',
-    }),
-    externalId: t.string({
-      description:
-        'Selects resources with this externalId. In remote mode a list with it has its own cursors.',
-    }),
-    reference: t.string({ description: 'Selects the payout with this withdrawalId, code or endToEndId.' }),
-    amountCents: t.field({
-      type: 'Cents',
-      description: 'Selects resources of exactly this amount in cents.',
-    }),
-  }),
+  fields: (t) =>
+    ({
+      status: t.field({ type: [PayoutStatusEnum] }),
+      method: t.field({ type: [PayoutMethodEnum] }),
+      ...periodFields(t, 'requested', 'payouts that were requested'),
+      ...periodFields(t, 'processed', 'payouts that were completed or denied'),
+      ...centsFields(t, 'payouts'),
+      externalId: t.string({
+        description:
+          'Selects resources with this externalId. In remote mode a list with it has its own cursors.',
+      }),
+      reference: t.string({
+        description: 'Selects the payout with this withdrawalId, code or endToEndId.',
+      }),
+    }) satisfies { [Member in keyof PayoutFilter]-?: unknown },
 });
 
 builder.queryFields((t) => ({
@@ -286,13 +270,7 @@ builder.queryFields((t) => ({
 
 /** Reads the filter as the port has it. @throws ValidationError naming the argument */
 export function filterOf(given: typeof PayoutFilterInput.$inferInput): PayoutFilter {
-  const { status, method } = given;
-  return {
-    ...detailsOf(given),
-    ...periodsOf(given, ['requested', 'processed']),
-    status: status?.map((each) => knownValue<PayoutStatus>(each, 'filter.status')),
-    method: method?.map((each) => knownValue<PayoutMethod>(each, 'filter.method')),
-  };
+  return readFilter<PayoutFilter>(given);
 }
 
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────

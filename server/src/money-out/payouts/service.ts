@@ -138,10 +138,10 @@ export function createPayoutService({
       );
       return withoutExtra(items, range);
     },
-    async listPage(tenant, { limit, offset }) {
+    async listPage(tenant, { limit, offset, ...filter }) {
       const [rows, total] = await Promise.all([
-        listPayouts(database.sql, tenant, { end: 'first', limit, offset }),
-        countPayouts(database.sql, tenant, {}),
+        listPayouts(database.sql, tenant, { end: 'first', limit, offset, ...filter }),
+        countPayouts(database.sql, tenant, filter),
       ]);
       return { items: rows.map(({ payout }) => payout), total };
     },

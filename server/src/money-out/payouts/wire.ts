@@ -49,6 +49,14 @@ const STATUS_ON_THE_WIRE = {
 
 type WireStatus = (typeof STATUS_ON_THE_WIRE)[PayoutStatus];
 
+/** The words of the statuses, each once. */
+export const WIRE_STATUSES = [...new Set(Object.values(STATUS_ON_THE_WIRE))];
+
+/** The statuses that have a word. */
+export function statusesOfWord(word: WireStatus): PayoutStatus[] {
+  return PAYOUT_STATUSES.filter((status) => STATUS_ON_THE_WIRE[status] === word);
+}
+
 const STATUS_FROM_THE_WIRE = Object.fromEntries(
   Object.entries(STATUS_ON_THE_WIRE)
     .filter(([status]) => status !== 'returned')

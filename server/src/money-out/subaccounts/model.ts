@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import {
+  type AmountFilter,
   among,
+  amountConditions,
   before,
   type Conditions,
   type DetailFilter,
@@ -90,8 +92,24 @@ export interface StoredStatementEntry extends StatementEntry {
   balanceAfterCents: Cents;
 }
 
+/** A filter of subaccounts. A period includes its `from` and excludes its `before`. */
+export interface SubaccountFilter {
+  externalId?: string | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+}
+
+/** The condition of each member of the filter of subaccounts. */
+export const subaccountConditions = {
+  externalId: equal('externalId'),
+  createdAfter: from('createdAt'),
+  createdBefore: before('createdAt'),
+} satisfies Conditions<SubaccountFilter, Subaccount>;
+
 /** A filter of a statement. A period includes its `from` and excludes its `before`. */
-export interface StatementFilter extends Pick<DetailFilter, 'reference' | 'amountCents'> {
+export interface StatementFilter extends AmountFilter {
+  /** The `refId`. */
+  reference?: string | undefined;
   kind?: readonly StatementEntryKind[] | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
@@ -101,7 +119,7 @@ export interface StatementFilter extends Pick<DetailFilter, 'reference' | 'amoun
 const STATEMENT_CONDITIONS = {
   kind: among('kind'),
   reference: named(['refId']),
-  amountCents: equal('amountCents', ({ amountCents }: StatementEntry) => Math.abs(amountCents)),
+  ...amountConditions(({ amountCents }: StatementEntry) => Math.abs(amountCents)),
   createdAfter: from('createdAt'),
   createdBefore: before('createdAt'),
 } satisfies Conditions<StatementFilter, StatementEntry>;
@@ -197,15 +215,8 @@ export interface PayoutRecord {
   turboCode: string | null;
 }
 
-/** The periods, of whole hours, by which the payouts of all subaccounts are added up. */
-export type SubaccountPayoutPeriods = Pick<
-  SubaccountPayoutFilter,
-  'status' | `${'created' | 'completed'}${'After' | 'Before'}`
->;
-
 /** A filter of a subaccount's payouts. A period includes its `from` and excludes its `before`. */
-export interface SubaccountPayoutFilter
-  extends Pick<DetailFilter, 'externalId' | 'reference' | 'amountCents'> {
+export interface SubaccountPayoutFilter extends AmountFilter, Pick<DetailFilter, 'externalId' | 'reference'> {
   status?: readonly SubaccountPayoutStatus[] | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
@@ -220,7 +231,7 @@ export const subaccountPayoutConditions = {
   status: among('status'),
   externalId: equal('externalId'),
   reference: named(['payoutId', 'withdrawalId', 'code', 'formerCode', 'endToEndId'], normalizeReference),
-  amountCents: equal('amountCents'),
+  ...amountConditions(),
   createdAfter: from('createdAt'),
   createdBefore: before('createdAt'),
   completedAfter: from('completedAt'),
@@ -371,16 +382,20 @@ export interface SubaccountService<
   /** Finds subaccounts in the order of the ids, null if not found. */
   findMany(tenant: Tenant, subaccountIds: readonly string[]): Promise<(S | null)[]>;
   /** Lists a range of subaccounts. @throws UnavailableError (NOT_OFFERED), as the next two */
-  list(tenant: Tenant, range: ListRange): Promise<PositionedRange<S>>;
-  listPage(tenant: Tenant, page: OffsetPageQuery): Promise<OffsetPage<S>>;
-  count(tenant: Tenant): Promise<number>;
+  list(tenant: Tenant, range: ListRange & SubaccountFilter): Promise<PositionedRange<S>>;
+  listPage(tenant: Tenant, page: OffsetPageQuery & SubaccountFilter): Promise<OffsetPage<S>>;
+  count(tenant: Tenant, filter?: SubaccountFilter): Promise<number>;
   statement(
     tenant: Tenant,
     subaccountId: string,
     range: ListRange,
     filter?: StatementFilter,
   ): Promise<PositionedRange<E>>;
-  statementPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<E>>;
+  statementPage(
+    tenant: Tenant,
+    subaccountId: string,
+    page: OffsetPageQuery & StatementFilter,
+  ): Promise<OffsetPage<E>>;
   countStatement(tenant: Tenant, subaccountId: string, filter?: StatementFilter): Promise<number>;
   /**
    * Finds a payout of a subaccount by any of the five forms of 2.2; null for a reference of another form, or
@@ -405,7 +420,11 @@ export interface SubaccountService<
     subaccountId: string,
     range: ListRange & SubaccountPayoutFilter,
   ): Promise<PositionedRange<P>>;
-  payoutsPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<P>>;
+  payoutsPage(
+    tenant: Tenant,
+    subaccountId: string,
+    page: OffsetPageQuery & SubaccountPayoutFilter,
+  ): Promise<OffsetPage<P>>;
   countPayouts(tenant: Tenant, subaccountId: string, filter: SubaccountPayoutFilter): Promise<number>;
   /**
    * Adds up the payouts of all subaccounts that a filter selects, in all and by groups. In front of another
@@ -413,7 +432,7 @@ export interface SubaccountService<
    */
   payoutTotals(
     tenant: Tenant,
-    filter: SubaccountPayoutPeriods,
+    filter: SubaccountPayoutFilter,
     groupBy: readonly TotalsGrouping[],
   ): Promise<Totals>;
 }

@@ -6,7 +6,7 @@ import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { headOf } from '../../state/db/head.ts';
-import { countList, sizeOfPage } from '../../state/db/lists.ts';
+import { sizeOfPage } from '../../state/db/lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import {
   type Columns,
@@ -24,7 +24,6 @@ import {
   type StoredSubaccountPayout,
   SUBACCOUNT_PAYOUT_STATUSES,
   type SubaccountPayoutFilter,
-  type SubaccountPayoutPeriods,
   type SubaccountPayoutStatus,
   subaccountPayoutConditions,
 } from './model.ts';
@@ -33,11 +32,9 @@ import {
   countEachList,
   groupByList,
   isId,
-  newest,
   requestedLists,
   type SubaccountList,
   type SubaccountListPage,
-  type Window,
 } from './store.ts';
 
 /** The members that follow from the others. */
@@ -126,25 +123,6 @@ export async function selectByReference(
   return row ? { version: row.head, payout: toRecord(kept.fromRow(row)).payout } : null;
 }
 
-export async function listPayouts(
-  sql: Sql,
-  tenant: Tenant,
-  subaccountId: string,
-  window: Window,
-): Promise<{ position: number; item: StoredSubaccountPayout }[]> {
-  if (!isId(subaccountId)) return [];
-  const rows = await newest(
-    ofTenant(sql, 'subaccount_payout', tenant).selectAll().where('subaccount_id', '=', subaccountId),
-    window,
-  ).execute();
-  return rows.map((row) => ({ position: row.number, item: toRecord(kept.fromRow(row)).payout }));
-}
-
-export async function countPayouts(sql: Sql, tenant: Tenant, subaccountId: string): Promise<number> {
-  if (!isId(subaccountId)) return 0;
-  return countList(sql, tenant, { list: 'subaccount_payout', parent: subaccountId });
-}
-
 /**
  * Lists the first or the last payouts of each of several subaccounts, all with the same filter, in one statement. Each
  * status is read as a list of its own.
@@ -196,7 +174,7 @@ export async function listFilteredPayouts(
   tenant: Tenant,
   subaccountId: string,
   filter: SubaccountPayoutFilter,
-  range: ListRange,
+  range: ListRange & { offset?: number },
 ): Promise<{ position: number; item: StoredSubaccountPayout }[]> {
   if (!isId(subaccountId)) return [];
   const rows = await selectFiltered<{ number: number }>(
@@ -225,7 +203,7 @@ export async function countFilteredPayouts(
 export function totalsOfPayouts(
   sql: Sql,
   tenant: Tenant,
-  filter: SubaccountPayoutPeriods,
+  filter: SubaccountPayoutFilter,
   groupBy: readonly TotalsGrouping[],
 ): Promise<Totals> {
   return selectTotals(sql, tenant, 'subaccount_payout', conditionsOf(filter), groupBy);

@@ -1,21 +1,27 @@
 import { z } from 'zod';
 import {
-  byKey,
-  pageOf,
-  pageOfOne,
-  pageOrKeyed,
-  pageQuery,
-  type RestOperation,
-  restOperation,
-} from '../../api/http/rest.ts';
+  anyOf,
+  centsQuery,
+  listQuery,
+  periodQuery,
+  readListQuery,
+  textQuery,
+} from '../../api/http/list-query.ts';
+import { byKey, pageOf, pageOrKeyed, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
+import { LONG_EXTERNAL_ID } from '../../kernel/list-filter.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { longExternalIdText } from '../../kernel/text.ts';
 import {
   createSubaccountInput,
   type OwnSubaccounts,
   requestPayoutBody,
+  STATEMENT_ENTRY_KINDS,
+  type StatementFilter,
   type StoredSubaccount,
+  SUBACCOUNT_PAYOUT_STATUSES,
+  type SubaccountFilter,
+  type SubaccountPayoutFilter,
   transferInput,
 } from './model.ts';
 import { payoutReferenceText, subaccountIdText } from './names.ts';
@@ -72,18 +78,16 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       tag: TAG,
       section: '4.5',
       right: 'subaccounts.read',
-      query: pageQuery.extend({
-        externalId: longExternalIdText.optional().meta({
-          description: 'Your own identifier: the page has the subaccount with it, or nothing',
-        }),
+      query: listQuery({
+        externalId: longExternalIdText
+          .optional()
+          .meta({ description: 'Selects the subaccount with this externalId' }),
+        ...periodQuery('created', 'subaccounts that were opened'),
       }),
       answers: { 200: { description: 'A page', schema: pageOf('subaccounts', subaccountWire) } },
       async handle({ caller, query }) {
-        const { tenant } = caller;
-        const { externalId, ...page } = query;
-        const { items, total } = await (externalId === undefined
-          ? subaccounts.listPage(tenant, page)
-          : pageOfOne(await subaccounts.findByExternalId(tenant, externalId), page));
+        const page = readListQuery<SubaccountFilter>(query, LONG_EXTERNAL_ID);
+        const { items, total } = await subaccounts.listPage(caller.tenant, page);
         return { status: 200, body: { subaccounts: items, total, ...query } };
       },
     }),
@@ -111,13 +115,19 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       section: '4.5',
       right: 'subaccounts.read',
       params: one,
-      query: pageQuery.extend(byKey),
+      query: listQuery({
+        kind: anyOf(STATEMENT_ENTRY_KINDS, 'entries'),
+        ...periodQuery('created', 'entries made'),
+        reference: textQuery('Selects entries with this refId'),
+        ...centsQuery('entries, in or out,'),
+        ...byKey,
+      }),
       answers: { 200: { description: 'A page', schema: pageOf('entries', statementEntryWire) } },
       errors: { 404: NO_SUBACCOUNT },
       async handle({ caller, params, query }) {
         const { id } = await found(caller.tenant, params.id);
         const { items, total } = await pageOrKeyed(query, {
-          list: (page) => subaccounts.statementPage(caller.tenant, id, page),
+          list: (page) => subaccounts.statementPage(caller.tenant, id, readListQuery<StatementFilter>(page)),
           made: (key) => subaccounts.findTransfer(caller.tenant, id, key),
         });
         return { status: 200, body: { entries: items, total, ...query } };
@@ -187,12 +197,23 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       section: '4.5',
       right: 'subaccount_payouts.read',
       params: one,
-      query: pageQuery,
+      query: listQuery({
+        status: anyOf(SUBACCOUNT_PAYOUT_STATUSES, 'payouts'),
+        ...periodQuery('created', 'payouts that were requested'),
+        ...periodQuery('completed', 'payouts that were completed'),
+        ...periodQuery('reversed', 'payouts whose amount was back in the subaccount'),
+        ...centsQuery('payouts'),
+        externalId: textQuery('Selects payouts with this externalId'),
+        reference: textQuery(
+          'Selects the payout with this payoutId, withdrawalId, code or endToEndId, or with a code that it had before',
+        ),
+      }),
       answers: { 200: { description: 'A page', schema: pageOf('payouts', subaccountPayoutWire) } },
       errors: { 404: NO_SUBACCOUNT },
       async handle({ caller, params, query }) {
         const { id } = await found(caller.tenant, params.id);
-        const { items, total } = await subaccounts.payoutsPage(caller.tenant, id, query);
+        const page = readListQuery<SubaccountPayoutFilter>(query);
+        const { items, total } = await subaccounts.payoutsPage(caller.tenant, id, page);
         return { status: 200, body: { payouts: items.map(subaccountPayoutToWire), total, ...query } };
       },
     }),

@@ -1,4 +1,4 @@
-import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
+import { builder } from '../../api/graphql/builder.ts';
 import type { Context } from '../../api/graphql/context.ts';
 import { deprecatedSince } from '../../api/graphql/deprecations.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
@@ -7,13 +7,7 @@ import { keyArgument, keyMember, onlyName, withRequiredKey } from '../../api/gra
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { addReference } from '../../api/graphql/lookup-reference.ts';
 import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
-import {
-  BOTH_WAYS,
-  connectionArguments,
-  knownValue,
-  readConnection,
-  totalOf,
-} from '../../api/graphql/paging.ts';
+import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../../api/graphql/paging.ts';
 import { assertMay, callerOf } from '../../kernel/caller.ts';
 import { knownBy } from '../../kernel/doubts.ts';
 import {
@@ -25,18 +19,17 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
-import { detailsOf, periodsOf } from '../../kernel/list-filter.ts';
 import { PIX_KEY_TYPE_RULE } from '../../kernel/pix-key.ts';
 import { EXTERNAL_ID_FORM } from '../../kernel/text.ts';
 import { DESTINATION_KIND, DestinationKindEnum, PixKeyTypeEnum } from '../payouts/enums-schema.ts';
+import { SubaccountPayoutStatusEnum } from './enums-schema.ts';
+import { payoutFilterArguments, payoutFilterOf } from './filter-schema.ts';
 import {
   guidanceOf,
   isSettled,
   requestPayoutInput,
   type SubaccountPayout,
-  type SubaccountPayoutFilter,
   type SubaccountPayoutService,
-  type SubaccountPayoutStatus,
   type SubaccountService,
   unknownSubaccount,
 } from './model.ts';
@@ -61,26 +54,6 @@ declare module '../../api/graphql/loaders.ts' {
 /** The forms of a reference, for a description. */
 export const REFERENCE_FORMS =
   'its withdrawalId, its TURBO- code, saq_idem_<idempotencyKey>, the saq_ refId of the statement, or its SUB- code';
-
-export const SubaccountPayoutStatusEnum = builder.enumType('SubaccountPayoutStatus', {
-  description: 'The states of a payout of a subaccount.',
-  values: {
-    PROCESSING: {
-      value: 'processing',
-      description: 'The money may have left, and the outcome is not known: wait.',
-    },
-    COMPLETED: {
-      value: 'completed',
-      description: 'The PIX has arrived. Where it has come back since, reversed is true.',
-    },
-    FAILED: {
-      value: 'failed',
-      description:
-        'The payout has failed. The amount is back once reversed is true; only then may the payout be requested again.',
-    },
-    UNKNOWN,
-  } as const,
-});
 
 const PayoutGuidanceEnum = builder.enumType('PayoutGuidance', {
   description: 'The next step for the caller, according to the state of the payout.',
@@ -108,67 +81,13 @@ const SubaccountPayoutConnection = builder.connectionObject(
   { name: 'SubaccountPayoutEdge' },
 );
 
-export const SubaccountPayoutFilterInput = builder.inputType('SubaccountPayoutFilter', {
-  fields: (t) => ({
-    createdAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects payouts that were requested at this instant or later.',
-    }),
-    createdBefore: t.field({
-      type: 'DateTime',
-      description: 'Selects payouts that were requested before this instant.',
-    }),
-    completedAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects payouts that were completed at this instant or later.',
-    }),
-    completedBefore: t.field({
-      type: 'DateTime',
-      description: 'Selects payouts that were completed before this instant.',
-    }),
-    reversedAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects payouts whose amount was back in the subaccount at this instant or later.',
-    }),
-    reversedBefore: t.field({
-      type: 'DateTime',
-      description: 'Selects payouts whose amount was back in the subaccount before this instant.',
-    }),
-    externalId: t.string({ description: 'Selects resources with this externalId.' }),
-    reference: t.string({
-      description:
-        'Selects the payout with this payoutId, withdrawalId, code or endToEndId, or with a code that it had before.',
-    }),
-    amountCents: t.field({
-      type: 'Cents',
-      description: 'Selects resources of exactly this amount in cents.',
-    }),
-  }),
-});
-
-/** Reads the arguments as the port has them. @throws ValidationError naming the argument */
-export function payoutFilterOf({
-  status,
-  filter,
-}: {
-  status?: readonly (SubaccountPayoutStatus | 'unknown')[] | null | undefined;
-  filter?: typeof SubaccountPayoutFilterInput.$inferInput | null | undefined;
-}): SubaccountPayoutFilter {
-  return {
-    ...detailsOf(filter),
-    ...periodsOf(filter, ['created', 'completed', 'reversed']),
-    status: status?.map((each) => knownValue<SubaccountPayoutStatus>(each, 'status')),
-  };
-}
-
 builder.objectFields(SubaccountRef, (t) => ({
   payouts: t.field({
     type: SubaccountPayoutConnection,
     description: `The payouts of the subaccount, newest first. In remote mode: those that this server has requested or seen. ${BOTH_WAYS}`,
     args: {
       ...connectionArguments(t.arg),
-      status: t.arg({ type: [SubaccountPayoutStatusEnum] }),
-      filter: t.arg({ type: SubaccountPayoutFilterInput }),
+      ...payoutFilterArguments(t.arg),
     },
     resolve: async ({ id }, args, context) => {
       const caller = callerOf(context);

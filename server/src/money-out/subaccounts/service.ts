@@ -14,16 +14,15 @@ import {
   type StoredStatementEntry,
   type StoredSubaccount,
   type StoredSubaccountPayout,
+  type SubaccountPayoutFilter,
   type SubaccountPayoutStatus,
   type SubaccountService,
 } from './model.ts';
 import { assertOwnNames, newSubaccountId, newTransferReference, referenceOfKey } from './names.ts';
 import {
   countFilteredPayouts,
-  countPayouts,
   countPayoutsOfEach,
   listFilteredPayouts,
-  listPayouts,
   listPayoutsOfEach,
   selectByReference,
   selectPayouts,
@@ -78,6 +77,11 @@ export function createSubaccountService({
     const found = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => found.get(id) ?? null);
   }
+
+  const countPayouts = (tenant: Tenant, subaccountId: string, filter: SubaccountPayoutFilter) =>
+    hasMoreThanStatus(filter)
+      ? countFilteredPayouts(sql, tenant, subaccountId, filter)
+      : payoutCounts({ tenant, subaccountId }, { status: filter.status });
 
   async function findPayoutWithVersion(tenant: Tenant, subaccountId: string, reference: string) {
     const found = await selectByReference(sql, tenant, reference);
@@ -168,14 +172,14 @@ export function createSubaccountService({
     assertAnnounced: () => undefined,
     findMany,
     list: (tenant, range) => toRange(range, (page) => listSubaccounts(sql, tenant, page)),
-    async listPage(tenant, window) {
+    async listPage(tenant, { limit, offset, ...filter }) {
       const [rows, total] = await Promise.all([
-        listSubaccounts(sql, tenant, { end: 'first', ...window }),
-        countSubaccounts(sql, tenant),
+        listSubaccounts(sql, tenant, { end: 'first', limit, offset, ...filter }),
+        countSubaccounts(sql, tenant, filter),
       ]);
       return { items: rows.map(({ item }) => item), total };
     },
-    count: (tenant) => countSubaccounts(sql, tenant),
+    count: (tenant, filter) => countSubaccounts(sql, tenant, filter),
 
     statement: (tenant, subaccountId, range, filter) =>
       toRange(range, ({ end, ...page }) =>
@@ -183,10 +187,13 @@ export function createSubaccountService({
           ? listFilteredEntries(sql, tenant, subaccountId, filter, { end, ...page })
           : entryPages({ tenant, subaccountId, ...page }, { end }),
       ),
-    async statementPage(tenant, id, window) {
+    async statementPage(tenant, id, { limit, offset, ...filter }) {
+      const isFiltered = Object.keys(filter).length > 0;
       const [rows, total] = await Promise.all([
-        listEntries(sql, tenant, id, window),
-        countEntries(sql, tenant, id),
+        isFiltered
+          ? listFilteredEntries(sql, tenant, id, filter, { end: 'first', limit, offset })
+          : listEntries(sql, tenant, id, { limit, offset }),
+        isFiltered ? countFilteredEntries(sql, tenant, id, filter) : countEntries(sql, tenant, id),
       ]);
       return { items: rows.map(({ item }) => item), total };
     },
@@ -213,17 +220,14 @@ export function createSubaccountService({
         const list = { tenant, subaccountId, after, before, limit: page.limit };
         return payoutPages(list, { end, status: filter.status });
       }),
-    async payoutsPage(tenant, subaccountId, window) {
+    async payoutsPage(tenant, subaccountId, { limit, offset, ...filter }) {
       const [rows, total] = await Promise.all([
-        listPayouts(sql, tenant, subaccountId, window),
-        countPayouts(sql, tenant, subaccountId),
+        listFilteredPayouts(sql, tenant, subaccountId, filter, { end: 'first', limit, offset }),
+        countPayouts(tenant, subaccountId, filter),
       ]);
       return { items: rows.map(({ item }) => item), total };
     },
-    countPayouts: (tenant, subaccountId, filter) =>
-      hasMoreThanStatus(filter)
-        ? countFilteredPayouts(sql, tenant, subaccountId, filter)
-        : payoutCounts({ tenant, subaccountId }, { status: filter.status }),
+    countPayouts,
     payoutTotals: (tenant, filter, groupBy) => totalsOfPayouts(sql, tenant, filter, groupBy),
   };
 }

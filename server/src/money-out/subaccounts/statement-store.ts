@@ -2,7 +2,12 @@ import { sql as raw } from 'kysely';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { countFiltered, type ListConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
+import {
+  countFiltered,
+  type ListConditions,
+  rangeOfAmounts,
+  selectFiltered,
+} from '../../state/db/filtered-lists.ts';
 import { countList, sizeOfPage } from '../../state/db/lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import { type Columns, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
@@ -96,14 +101,22 @@ export function countEntriesOfEach(sql: Sql, pages: readonly SubaccountList[]): 
  */
 const START = new Date(0);
 
-function conditionsOf({ kind, createdAfter, createdBefore, reference, amountCents }: StatementFilter) {
+/** The amount of an entry without its sign. */
+const sizeOfEntry = (alias?: string) =>
+  raw<number>`abs(${raw.ref(alias === undefined ? 'amount_cents' : `${alias}.amount_cents`)})`;
+
+function conditionsOf({ kind, createdAfter, createdBefore, reference, ...amounts }: StatementFilter) {
+  const range = rangeOfAmounts(amounts);
+  // By amounts alone the list is in their order.
+  const isByAmount = range && !kind && !createdAfter && !createdBefore && reference === undefined;
   return {
-    oneOf: { kind: { asked: kind ?? STATEMENT_ENTRY_KINDS, all: STATEMENT_ENTRY_KINDS } },
-    periods: [['created_at', { from: createdAfter ?? START, before: createdBefore }]],
-    where: [
-      ...(reference === undefined ? [] : [raw<boolean>`ref_id = ${reference}`]),
-      ...(amountCents === undefined ? [] : [raw<boolean>`abs(amount_cents) = ${amountCents}`]),
-    ],
+    oneOf: {
+      kind: { asked: isByAmount ? undefined : (kind ?? STATEMENT_ENTRY_KINDS), all: STATEMENT_ENTRY_KINDS },
+    },
+    periods: [['created_at', isByAmount ? {} : { from: createdAfter ?? START, before: createdBefore }]],
+    amounts: range && { column: sizeOfEntry, range },
+    where: reference === undefined ? [] : [raw<boolean>`ref_id = ${reference}`],
+    isOfFew: reference !== undefined,
   } satisfies ListConditions;
 }
 
@@ -113,7 +126,7 @@ export async function listFilteredEntries(
   tenant: Tenant,
   subaccountId: string,
   filter: StatementFilter,
-  range: ListRange,
+  range: ListRange & { offset?: number },
 ): Promise<{ position: number; item: StoredStatementEntry }[]> {
   if (!isId(subaccountId)) return [];
   const rows = await selectFiltered<{ number: number }>(

@@ -2,10 +2,11 @@ import { sql as raw } from 'kysely';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { countList, type ListFilter, SUM, selectRange, sizeOfPage } from '../../state/db/lists.ts';
+import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
+import { type ListFilter, SUM, sizeOfPage } from '../../state/db/lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import { type Columns, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
-import type { StoredSubaccount } from './model.ts';
+import { type StoredSubaccount, type SubaccountFilter, subaccountConditions } from './model.ts';
 import { subaccountIdText } from './names.ts';
 
 /**
@@ -54,16 +55,24 @@ export async function selectByExternalIds(
 export async function listSubaccounts(
   sql: Sql,
   tenant: Tenant,
-  range: ListRange & { offset?: number },
+  { end, limit, offset, after, before, ...filter }: ListRange & SubaccountFilter & { offset?: number },
 ): Promise<{ position: number; item: StoredSubaccount }[]> {
-  const list = { table: 'subaccount' };
-  const rows = await selectRange<{ number: number }>(sql, tenant, list, range);
+  const range = { end, limit, offset, after, before };
+  const rows = await selectFiltered<{ number: number }>(
+    ...([sql, tenant, 'subaccount', conditionsOf(filter), range] as const),
+  );
   return rows.map((row) => ({ position: row.number, item: subaccountTable.fromRow(row) }));
 }
 
-export function countSubaccounts(sql: Sql, tenant: Tenant): Promise<number> {
-  return countList(sql, tenant, { list: 'subaccount' });
+export function countSubaccounts(sql: Sql, tenant: Tenant, filter: SubaccountFilter = {}): Promise<number> {
+  return countFiltered(sql, tenant, 'subaccount', conditionsOf(filter), {});
 }
+
+const conditionsOf = listConditions(subaccountConditions, {
+  columns: subaccountTable.columns,
+  lists: {},
+  unique: ['externalId'],
+});
 
 // ── Lists of several subaccounts at once ────────────────────────────────────────────────────────
 

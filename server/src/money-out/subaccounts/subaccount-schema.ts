@@ -1,15 +1,9 @@
 import { encodeGlobalID } from '@pothos/plugin-relay';
-import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
+import { builder } from '../../api/graphql/builder.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { keyMember, onlyName, withRequiredKey } from '../../api/graphql/keys.ts';
 import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
-import {
-  BOTH_WAYS,
-  connectionArguments,
-  knownValue,
-  readConnection,
-  totalOf,
-} from '../../api/graphql/paging.ts';
+import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../../api/graphql/paging.ts';
 import { assertMay, callerOf, seesSubaccount } from '../../kernel/caller.ts';
 import {
   IdempotencyError,
@@ -19,37 +13,19 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
-import { detailsOf, periodsOf } from '../../kernel/list-filter.ts';
+import { LONG_EXTERNAL_ID, readFilter } from '../../kernel/list-filter.ts';
 import { idempotencyKeyText } from '../../kernel/text.ts';
+import { StatementEntryKindEnum } from './enums-schema.ts';
+import { StatementFilterInput, SubaccountFilterInput, statementFilterOf } from './filter-schema.ts';
 import {
   createSubaccountInput,
   entryIdOf,
   type StatementEntry,
-  type StatementEntryKind,
-  type StatementFilter,
   type Subaccount,
+  type SubaccountFilter,
   transferInput,
 } from './model.ts';
 import { anySubaccountId } from './names.ts';
-
-const StatementEntryKindEnum = builder.enumType('StatementEntryKind', {
-  description: 'The reason for which a subaccount’s balance moved.',
-  values: {
-    TRANSFER_IN: { value: 'transfer_in', description: 'A transfer from the main account.' },
-    PAYOUT: { value: 'payout', description: 'The amount of a payout, the fees included.' },
-    PAYOUT_REVERSAL: { value: 'payout_reversal', description: 'The amount of a failed payout, given back.' },
-    SPLIT_IN: {
-      value: 'split_in',
-      description:
-        'A beneficiary’s part of a split charge; with the id of a refund, the amount that this refund took and, as it failed, gives back.',
-    },
-    SPLIT_REVERSAL: {
-      value: 'split_reversal',
-      description: 'The amount that a refund of a split charge takes back.',
-    },
-    UNKNOWN,
-  } as const,
-});
 
 export const SubaccountRef = builder.objectRef<Subaccount>('Subaccount');
 
@@ -83,38 +59,6 @@ export const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEnt
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 });
-
-export const StatementFilterInput = builder.inputType('StatementFilter', {
-  description:
-    'Conditions that an entry has to fulfill all at once. The list is then in the order of createdAt.',
-  fields: (t) => ({
-    kind: t.field({ type: [StatementEntryKindEnum], description: 'Selects entries of any of these kinds.' }),
-    createdAfter: t.field({
-      type: 'DateTime',
-      description: 'Selects entries made at this instant or later.',
-    }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Selects entries made before this instant.' }),
-    reference: t.string({ description: 'Selects entries with this refId.' }),
-    amountCents: t.field({
-      type: 'Cents',
-      description: 'Selects entries of exactly this amount in cents, in or out.',
-    }),
-  }),
-});
-
-/** Reads the filter as the port has it; undefined if it has no members. @throws ValidationError naming the argument */
-export function statementFilterOf(
-  given: typeof StatementFilterInput.$inferInput | null | undefined,
-): StatementFilter | undefined {
-  if (!given) return undefined;
-  const { kind, ...details } = given;
-  const filter = {
-    ...detailsOf(details),
-    ...periodsOf(details, ['created']),
-    ...(kind && { kind: kind.map((each) => knownValue<StatementEntryKind>(each, 'filter.kind')) }),
-  };
-  return Object.keys(filter).length === 0 ? undefined : filter;
-}
 
 const StatementEntryConnection = builder.connectionObject(
   {
@@ -235,15 +179,16 @@ builder.queryFields((t) => ({
   subaccounts: t.field({
     type: SubaccountConnection,
     description: `The subaccounts, newest first. ${BOTH_WAYS}`,
-    args: connectionArguments(t.arg),
+    args: { ...connectionArguments(t.arg), filter: t.arg({ type: SubaccountFilterInput }) },
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'subaccounts.read');
+      const filter = readFilter<SubaccountFilter>(args.filter, LONG_EXTERNAL_ID);
       const { subaccounts } = context.services;
       return readConnection(context.listCursors('subaccounts'), args, {
-        list: (range) => subaccounts.list(caller.tenant, range),
+        list: (range) => subaccounts.list(caller.tenant, { ...range, ...filter }),
         node: ({ item }) => item,
-        total: () => subaccounts.count(caller.tenant),
+        total: () => subaccounts.count(caller.tenant, filter),
       });
     },
   }),

@@ -1,11 +1,18 @@
 import { type RawBuilder, sql as raw } from 'kysely';
-import { type Asked, askedOf, type Condition, type DetailFilter } from '../../kernel/list-filter.ts';
+import {
+  type AmountFilter,
+  type Asked,
+  askedOf,
+  type Condition,
+  type DetailFilter,
+} from '../../kernel/list-filter.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from './database.ts';
 import {
   assertCursorsPlaced,
   boundsOfPage,
+  type Column,
   type CountedList,
   countList,
   countListInPeriod,
@@ -13,6 +20,7 @@ import {
   isOfPeriod,
   type Period,
   selectPage,
+  valueIn,
 } from './lists.ts';
 
 // Lists that are filtered by more than a kind and a status. Each condition has an index that ends with the
@@ -27,8 +35,23 @@ export interface ListConditions {
   oneOf: Readonly<Record<string, { asked: readonly string[] | undefined; all: readonly string[] }>>;
   /** The periods. The lists of each combination are ordered by the instant of the first. */
   periods: readonly (readonly [instant: string, period: Period])[];
+  /** The range of amounts. If no period is restricted, the list is ordered by it. */
+  amounts?: { column: Column; range: Period<number> } | undefined;
+  /** The requested values of a column that is in no list of `oneOf`. */
+  apart?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Conditions on other columns. */
   where: readonly RawBuilder<boolean>[];
+  /** Whether a condition names one row, or few. */
+  isOfFew?: boolean | undefined;
+}
+
+/** The conditions of a list as one row fulfills them, without those of `oneOf` and of periods. */
+export function ownConditions({ amounts, apart = {}, where }: ListConditions): RawBuilder<boolean>[] {
+  return [
+    ...where,
+    ...(amounts ? inPeriod(amounts.column, amounts.range) : []),
+    ...Object.entries(apart).map(([column, values]) => isAmong(column, values)),
+  ];
 }
 
 /** The columns by which a table's lists are filtered. */
@@ -37,6 +60,8 @@ export interface FilteredTable<Member extends string = string> {
   columns: Readonly<Record<Member, string>>;
   /** All possible values of the filter members that divide the lists, in the order of the indexes. */
   lists: Readonly<Record<string, readonly string[]>>;
+  /** The filter members that name one row. Those by a reference do anyway. */
+  unique?: readonly string[];
 }
 
 /**
@@ -45,16 +70,18 @@ export interface FilteredTable<Member extends string = string> {
  */
 export function listConditions<Member extends string>(
   conditions: Readonly<Record<string, Condition<Member>>>,
-  { columns, lists }: FilteredTable<NoInfer<Member>>,
+  { columns, lists, unique = [] }: FilteredTable<NoInfer<Member>>,
 ): (filter: object) => ListConditions {
   const all = Object.entries<Condition<Member>>(conditions);
   const columnOf = ({ members }: Pick<Condition<Member>, 'members'>) => columns[members[0]!];
   const divisions = Object.entries(lists).map(([name, values]) => ({
     ...{ name, values, column: columnOf(conditions[name]!) },
   }));
-  const details = Object.fromEntries(
-    all.filter(([name, { is }]) => is !== 'from' && is !== 'before' && !(name in lists)),
-  );
+  const isOfDetails = ([name, { is }]: [string, Condition<Member>]) =>
+    !['from', 'before', 'among'].includes(is) && !(name in AMOUNTS) && !(name in lists);
+  const details = Object.fromEntries(all.filter(isOfDetails));
+  const others = all.filter(([name, { is }]) => is === 'among' && !(name in lists));
+  const names = [...unique, ...all.flatMap(([name, { is }]) => (is === 'named' ? [name] : []))];
   const boundsOf = (is: 'from' | 'before') =>
     new Map(all.filter(([, each]) => each.is === is).map(([name, each]) => [columnOf(each), name]));
   const [from, before] = [boundsOf('from'), boundsOf('before')];
@@ -68,9 +95,7 @@ export function listConditions<Member extends string>(
         value as string,
       );
     if (is === 'customer') return isOfCustomer(value as NonNullable<DetailFilter['customer']>);
-    return is === 'among'
-      ? valuesOf({ [column]: { asked: value as string[], all: [] } })[0]!
-      : raw<boolean>`${raw.ref(column)} = ${value}`;
+    return raw<boolean>`${raw.ref(column)} ${raw.raw(SIGNS[is as keyof typeof SIGNS])} ${value}`;
   }
 
   return (filter) => {
@@ -82,8 +107,36 @@ export function listConditions<Member extends string>(
       column,
       { from: given[first] as Date | undefined, before: given[end] as Date | undefined },
     ]);
-    return { oneOf, periods, where: askedOf(details, filter).map(isAsked) };
+    const range = rangeOfAmounts(given);
+    return {
+      oneOf,
+      periods,
+      amounts: range && { column: columnOf(conditions.amountCents!), range },
+      apart: Object.fromEntries(
+        askedOf(Object.fromEntries(others), filter).map(({ members, value }) => [
+          columnOf({ members }),
+          value as string[],
+        ]),
+      ),
+      where: askedOf(details, filter).map(isAsked),
+      isOfFew: names.some((name) => given[name] !== undefined),
+    };
   };
+}
+
+const SIGNS = { equal: '=', atLeast: '>=', atMost: '<=' } as const;
+
+/** The members of a filter by an amount. */
+const AMOUNTS = { amountCents: true, minAmountCents: true, maxAmountCents: true };
+
+/** The range of amounts of a filter; an exact amount is the shortest range. Undefined if the filter has none. */
+export function rangeOfAmounts(filter: AmountFilter): Period<number> | undefined {
+  const { amountCents, minAmountCents, maxAmountCents } = filter;
+  if (amountCents === undefined && minAmountCents === undefined && maxAmountCents === undefined)
+    return undefined;
+  const most = Math.min(amountCents ?? Number.POSITIVE_INFINITY, maxAmountCents ?? Number.POSITIVE_INFINITY);
+  const least = Math.max(amountCents ?? 0, minAmountCents ?? 0);
+  return { ...(least > 0 && { from: least }), ...(Number.isFinite(most) && { before: most + 1 }) };
 }
 
 /** The condition that one of the columns has this name. */
@@ -108,18 +161,33 @@ function isOfCustomer(customer: NonNullable<DetailFilter['customer']>): RawBuild
 export async function selectFiltered<Row>(
   sql: Sql,
   tenant: Tenant,
-  table: string,
-  { oneOf, periods, where }: ListConditions,
+  list: string | { table: string; columns: readonly string[] },
+  conditions: ListConditions,
   { end, limit, offset = 0, after, before }: ListRange & { offset?: number | undefined },
   own: readonly RawBuilder<boolean>[] = [],
 ): Promise<Row[]> {
-  const [first, ...others] = periods;
-  const [instant, period] = others.findLast(([, each]) => isOfPeriod(each)) ?? first!;
+  const { table, columns } = typeof list === 'string' ? { table: list, columns: undefined } : list;
+  const { oneOf, periods, amounts, apart = {} } = conditions;
+  const [first] = periods;
+  const last = periods.findLast(([, each]) => isOfPeriod(each)) ?? first!;
+  const isByAmount = amounts !== undefined && !isOfPeriod(last[1]);
+  const [instant, period]: readonly [Column, Period<Date | number>] = isByAmount
+    ? [amounts.column, amounts.range]
+    : last;
+  const isAsked = Object.values(oneOf).some(({ asked }) => asked);
+  // Without any other condition, each value of one column is a list that an index has in order.
+  const isApart =
+    !isAsked &&
+    !amounts &&
+    conditions.where.length === 0 &&
+    !isOfPeriod(period) &&
+    Object.keys(apart).length === 1;
+  const where = isApart ? [] : ownConditions({ ...conditions, amounts: isByAmount ? undefined : amounts });
   const isByLists = where.length === 0 && instant === first![0];
   const rest = periods.filter(([each]) => each !== instant).flatMap(([each, part]) => inPeriod(each, part));
-  const isAsked = Object.values(oneOf).some(({ asked }) => asked);
   const rows = await selectPage<Row>(sql, tenant, {
     table,
+    columns,
     where: [
       ...own,
       ...(isByLists ? [] : valuesOf(oneOf)),
@@ -127,18 +195,20 @@ export async function selectFiltered<Row>(
       ...rest,
       ...boundsOfPage(tenant, { table, where: own, instant, after, before, period }),
     ],
-    oneOf:
-      isByLists && isAsked
+    oneOf: isApart
+      ? apart
+      : isByLists && isAsked
         ? Object.fromEntries(Object.entries(oneOf).map(([column, { asked, all }]) => [column, asked ?? all]))
         : {},
-    order: isOfPeriod(period) ? [instant, 'number'] : ['number'],
+    order: isOfPeriod(period) ? [typeof instant === 'string' ? instant : instant(), 'number'] : ['number'],
     direction: end === 'first' ? 'desc' : 'asc',
     limit,
     offset,
+    isOfFew: conditions.isOfFew,
   });
   // The first instant is that of the creation, which each row has.
-  if (rows.length === 0 && instant !== first![0])
-    await assertCursorsPlaced(sql, tenant, { table, where: own, instant: raw.ref(instant), after, before });
+  if (rows.length === 0 && !isByAmount && instant !== first![0])
+    await assertCursorsPlaced(sql, tenant, { table, where: own, instant: valueIn(instant), after, before });
   return end === 'first' ? rows : rows.reverse();
 }
 
@@ -147,8 +217,13 @@ const WITHOUT_INSTANTS: readonly CountedList[] = [
   'card_payment',
   'dispute',
   'refund',
+  'payment_return',
+  'pix_subscription',
+  'product',
   'statement_entry',
+  'subaccount',
   'subaccount_payout',
+  'webhook_delivery',
 ];
 
 /** Counts a list: by its counters if they cover the conditions, else row by row. */
@@ -160,7 +235,8 @@ export async function countFiltered(
   { kind, status }: { kind?: readonly string[] | undefined; status?: readonly string[] | undefined },
   own: readonly RawBuilder<boolean>[] = [],
 ): Promise<number> {
-  const { oneOf, periods, where } = conditions;
+  const { oneOf, periods } = conditions;
+  const where = ownConditions(conditions);
   const [[instant, period], ...others] = periods as readonly [[string, Period], ...[string, Period][]];
   const count = (part: readonly RawBuilder<boolean>[]) => {
     const all = [...own, ...part, ...valuesOf(oneOf), ...where];
@@ -182,7 +258,9 @@ export async function countFiltered(
 }
 
 export function valuesOf(oneOf: ListConditions['oneOf']): RawBuilder<boolean>[] {
-  return Object.entries(oneOf).flatMap(([column, { asked }]) =>
-    asked ? [raw<boolean>`${raw.ref(column)} = any(${[...asked]}::text[])`] : [],
-  );
+  return Object.entries(oneOf).flatMap(([column, { asked }]) => (asked ? [isAmong(column, asked)] : []));
+}
+
+function isAmong(column: string, values: readonly string[]): RawBuilder<boolean> {
+  return raw<boolean>`${raw.ref(column)} = any(${[...values]}::text[])`;
 }

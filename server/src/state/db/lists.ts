@@ -8,6 +8,14 @@ import type { Sql } from './database.ts';
 
 // ── Pages ───────────────────────────────────────────────────────────────────────────────────────
 
+/** A column, or the value that is computed of some, of a table by its alias. */
+export type Column = string | ((alias?: string) => RawBuilder<unknown>);
+
+export function valueIn(column: Column, alias?: string): RawBuilder<unknown> {
+  if (typeof column === 'function') return column(alias);
+  return raw.ref(alias === undefined ? column : `${alias}.${column}`);
+}
+
 /** A part of a list: `limit` rows in `order`, after the first `offset`. */
 export interface ListPage {
   table: string;
@@ -147,18 +155,18 @@ export function boundsOfPage(
     /** Conditions that the rows of the list fulfill, besides their tenant. An index finds a place by them. */
     where?: readonly RawBuilder<boolean>[];
     /** The column of the period. */
-    instant: string;
+    instant: Column;
     after?: number | undefined;
     before?: number | undefined;
-    period: Period;
+    period: Period<Date | number>;
   },
 ): RawBuilder<boolean>[] {
-  const column = raw.ref(instant);
-  const bound = (side: '<' | '>', number: number | undefined, end: Date | undefined) => {
+  const column = valueIn(instant);
+  const bound = (side: '<' | '>', number: number | undefined, end: Date | number | undefined) => {
     if (number === undefined) return inPeriod(instant, side === '<' ? { before: end } : { from: end });
     const beyond = raw.raw(side);
     if (!isOfPeriod(period)) return [raw<boolean>`number ${beyond} ${number}`];
-    const at = raw`(select ${raw.ref(`placed.${instant}`)} from ${raw.table(table)} placed
+    const at = raw`(select ${valueIn(instant, 'placed')} from ${raw.table(table)} placed
       where ${raw.join(
         [raw`account_id = ${accountId} and environment = ${environment} and number = ${number}`, ...where],
         raw` and `,
@@ -167,7 +175,7 @@ export function boundsOfPage(
     // A period includes its beginning and excludes its end.
     const isNearer = side === '<' ? raw`${at} < ${end}` : raw`${at} >= ${end}`;
     // A row without the instant fulfills neither `when`: the bound is null, and no row is found after it.
-    const first = raw`case when ${isNearer} then ${at} when ${at} is not null then ${end}::timestamptz end`;
+    const first = raw`case when ${isNearer} then ${at} when ${at} is not null then ${end}::${raw.raw(typeof end === 'number' ? 'bigint' : 'timestamptz')} end`;
     return [
       raw<boolean>`(${column}, number) ${beyond} (${first}, case when ${isNearer} then ${number}::bigint else 0 end)`,
     ];
@@ -222,8 +230,10 @@ function between({ after, before }: Pick<ListRange, 'after' | 'before'>): RawBui
 }
 
 /** The conditions of rows inside a period. */
-export function inPeriod(instant: string, { from, before }: Period): RawBuilder<boolean>[] {
-  const column = raw.ref(instant);
+export function inPeriod(instant: Column, { from, before }: Period<Date | number>): RawBuilder<boolean>[] {
+  const column = valueIn(instant);
+  // An index that ends with the number has the rows of one amount in the order of the list.
+  if (typeof from === 'number' && before === from + 1) return [raw<boolean>`${column} = ${from}`];
   return [
     ...(from ? [raw<boolean>`${column} >= ${from}`] : []),
     ...(before ? [raw<boolean>`${column} < ${before}`] : []),
@@ -231,7 +241,7 @@ export function inPeriod(instant: string, { from, before }: Period): RawBuilder<
 }
 
 /** Whether a period has a bound: then a list is read in the order of its instants. */
-export function isOfPeriod({ from, before }: Period): boolean {
+export function isOfPeriod({ from, before }: Period<Date | number>): boolean {
   return from !== undefined || before !== undefined;
 }
 
@@ -280,10 +290,10 @@ export async function countList(sql: Sql, tenant: Tenant, filter: ListFilter): P
 /** The sum of counts, as a whole number. */
 export const SUM = raw<number>`coalesce(sum(list_count.count), 0)::bigint`;
 
-/** A period of time that includes `from` and excludes `before`. */
-export interface Period {
-  from?: Date | undefined;
-  before?: Date | undefined;
+/** A period of time, or a range of numbers, that includes `from` and excludes `before`. */
+export interface Period<Value = Date> {
+  from?: Value | undefined;
+  before?: Value | undefined;
 }
 
 /**

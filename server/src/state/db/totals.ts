@@ -2,7 +2,7 @@ import { type RawBuilder, sql as raw } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { MAX_ADDED_ROWS, type Totals, type TotalsGrouping, totalsOf } from '../../kernel/totals.ts';
 import type { Sql } from './database.ts';
-import { type ListConditions, valuesOf } from './filtered-lists.ts';
+import { type ListConditions, ownConditions, valuesOf } from './filtered-lists.ts';
 import { type CountedList, inPeriod, isOfPeriod, type Period, splitPeriod } from './lists.ts';
 
 // The amounts of lists. Sums by hours and days are stored (see migrations/0042_lists.sql); any other
@@ -40,7 +40,9 @@ export async function selectTotals(
   const restricted = periods.filter(([, each]) => isOfPeriod(each));
   const [instant, period] = restricted.at(-1) ?? periods[0]!;
   const isKept =
-    conditions.where.length === 0 && restricted.length <= 1 && KEPT[list]?.includes(instant) === true;
+    ownConditions(conditions).length === 0 &&
+    restricted.length <= 1 &&
+    KEPT[list]?.includes(instant) === true;
   const lengths = groupBy.includes('hour') ? [3_600] : [3_600, 86_400];
   const parts: (Period & { seconds: number })[] = isKept
     ? splitPeriod(period, lengths)
@@ -110,15 +112,16 @@ function keptQuery(
 function rowsQuery(
   { accountId, environment }: Tenant,
   list: CountedList,
-  { oneOf, periods, where }: ListConditions,
+  listConditions: ListConditions,
   { instant, period }: Part,
 ): RawBuilder<unknown> {
+  const { oneOf, periods } = listConditions;
   const [kind] = Object.keys(oneOf).filter((column) => column !== 'status');
   const conditions = [
     raw`account_id = ${accountId} and environment = ${environment}`,
     ...periods.flatMap(([each, other]) => inPeriod(each, each === instant ? period : other)),
     ...valuesOf(oneOf),
-    ...where,
+    ...ownConditions(listConditions),
   ];
   return addedRows(raw`
     select ${raw.ref(instant)} as at, ${kind ? raw.ref(kind) : raw`''`} as kind, status, amount_cents as cents

@@ -1,8 +1,10 @@
 import { builder } from '../../api/graphql/builder.ts';
 import { defineUpdates } from '../../api/graphql/updates.ts';
 import { assertMay, callerOf } from '../../kernel/caller.ts';
-import { isOneOf } from '../../kernel/list-filter.ts';
-import { WebhookDeliveryRef, WebhookDeliveryStatusEnum } from '../schema.ts';
+import { WebhookDeliveryStatusEnum } from '../enums-schema.ts';
+import { filterArguments, filterOf } from '../filter-schema.ts';
+import { matchesFilter } from '../model.ts';
+import { WebhookDeliveryRef } from '../schema.ts';
 
 const updates = defineUpdates({
   type: 'WebhookDeliveryUpdate',
@@ -43,11 +45,11 @@ builder.subscriptionFields((t) => ({
   allWebhookDeliveryUpdates: t.field({
     type: updates.type,
     description: 'Every webhook delivery of the account; no first state, only changes of a status.',
-    args: { after: t.arg.string(), status: t.arg({ type: [WebhookDeliveryStatusEnum] }) },
+    args: { after: t.arg.string(), ...filterArguments(t.arg) },
     subscribe: (_, { after, ...args }, context) =>
       updates.followAll(context, after, () => {
-        const status = args.status ?? undefined;
-        return ({ snapshot }) => isOneOf(snapshot.status, status);
+        const filter = filterOf(args);
+        return ({ snapshot }) => matchesFilter(snapshot, filter);
       }),
     resolve: (update) => update,
   }),

@@ -4,7 +4,7 @@ import { type Tenant, tenantKey } from '../../../kernel/tenant.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import type { Endpoint } from '../../../upstream/endpoint-availability.ts';
 import { createOfferedList } from '../../../upstream/offered-list.ts';
-import { notOffered } from '../../../upstream/responses.ts';
+import { assertUnfiltered } from '../../../upstream/responses.ts';
 import type { Delivery, DeliveryFilter, DeliveryService } from '../model.ts';
 import { deliveriesFromWire } from '../wire.ts';
 import { createDeliveryRequests } from './commands.ts';
@@ -56,16 +56,16 @@ export function createRemoteDeliveries(
         }),
       delete: requests.delete,
       findMany: (tenant, deliveryIds) => findMany(tenant, deliveryIds, requester),
-      async list(tenant, { productId, stock, ...range }) {
-        assertNoStock(stock);
+      async list(tenant, { end, limit, after, before, ...filter }) {
+        const productId = productOf(filter);
+        const range = { end, limit, after, before };
         const { items, more } = await listed.list({ tenant, productId, requester }, range);
         return { items: items.map(({ position, item }) => ({ position, delivery: item })), more };
       },
-      listPage: (tenant, { productId, ...page }) => listed.page({ tenant, productId, requester }, page),
-      async count(tenant, { productId, stock }) {
-        assertNoStock(stock);
-        return listed.count({ tenant, productId, requester });
+      async listPage(tenant, { limit, offset, ...filter }) {
+        return listed.page({ tenant, productId: productOf(filter), requester }, { limit, offset });
       },
+      count: async (tenant, filter) => listed.count({ tenant, productId: productOf(filter), requester }),
       deliveredTo: async (_, __, ids) => ids.map(() => null),
     }),
 
@@ -73,7 +73,11 @@ export function createRemoteDeliveries(
   };
 }
 
-/** @throws UnavailableError (NOT_OFFERED), because the stock of deliveries on unread pages is not known */
-function assertNoStock(stock: DeliveryFilter['stock']): void {
-  if (stock) throw notOffered('Listing deliveries by their stock');
+/**
+ * The product of a filter, by which alone the service lists. @throws UnavailableError (NOT_OFFERED), because the
+ * deliveries on unread pages are not known
+ */
+function productOf({ productId, ...others }: DeliveryFilter): string | undefined {
+  assertUnfiltered(others, 'deliveries');
+  return productId;
 }

@@ -1,6 +1,7 @@
 import { otherPart } from '../../../kernel/contradictions.ts';
 import { NotFoundError, type PaymentError, UnavailableError, UpstreamError } from '../../../kernel/errors.ts';
 import { readRecord } from '../../../kernel/lenient-json.ts';
+import { matches } from '../../../kernel/list-filter.ts';
 import { withoutExtra } from '../../../kernel/list-range.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import type { Environment, Tenant } from '../../../kernel/tenant.ts';
@@ -29,8 +30,10 @@ import {
   MAX_PRODUCTS,
   type PositionedProduct,
   type Product,
+  type ProductFilter,
   type ProductService,
   positionProducts,
+  productConditions,
 } from '../model.ts';
 import { productFromWire, productsFromWire } from '../wire.ts';
 
@@ -132,8 +135,14 @@ export function createRemoteProducts({
     return requested.map((id) => (id === null ? null : (byId.get(id) ?? null)));
   }
 
-  async function listPositioned(tenant: Tenant, requester: Requester): Promise<PositionedProduct[]> {
-    return positionProducts(await withUpstreamErrors(readAll(tenant, requester)));
+  /** Lists the products that a filter selects, which the service does not list by any condition. */
+  async function listPositioned(
+    tenant: Tenant,
+    filter: ProductFilter,
+    requester: Requester,
+  ): Promise<PositionedProduct[]> {
+    const all = positionProducts(await withUpstreamErrors(readAll(tenant, requester)));
+    return all.filter(({ product }) => matches(productConditions, product, filter));
   }
 
   return {
@@ -186,20 +195,20 @@ export function createRemoteProducts({
       find: async (tenant, id) => (await withUpstreamErrors(findMany(tenant, [id], requester)))[0] ?? null,
       findMany: (tenant, ids) => withUpstreamErrors(findMany(tenant, ids, requester)),
 
-      async list(tenant, range) {
-        const { after = Number.POSITIVE_INFINITY, before = Number.NEGATIVE_INFINITY } = range;
-        const listed = await listPositioned(tenant, requester);
+      async list(tenant, { end, limit, ...range }) {
+        const { after = Number.POSITIVE_INFINITY, before = Number.NEGATIVE_INFINITY, ...filter } = range;
+        const listed = await listPositioned(tenant, filter, requester);
         return withoutExtra(
           listed.filter(({ position }) => position < after && position > before),
-          range,
+          { end, limit },
         );
       },
-      async listPage(tenant, { limit, offset }) {
-        const products = await listPositioned(tenant, requester);
+      async listPage(tenant, { limit, offset, ...filter }) {
+        const products = await listPositioned(tenant, filter, requester);
         const items = products.slice(offset, offset + limit).map(({ product }) => product);
         return { items, total: products.length };
       },
-      count: async (tenant) => (await withUpstreamErrors(readAll(tenant, requester))).length,
+      count: async (tenant, filter = {}) => (await listPositioned(tenant, filter, requester)).length,
     }),
   };
 }

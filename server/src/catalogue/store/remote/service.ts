@@ -3,6 +3,7 @@ import { type Tenant, tenantKey } from '../../../kernel/tenant.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import type { Endpoint } from '../../../upstream/endpoint-availability.ts';
 import { createOfferedList } from '../../../upstream/offered-list.ts';
+import { assertUnfiltered } from '../../../upstream/responses.ts';
 import type { StoreProduct, StoreService } from '../model.ts';
 import { storeProductsFromWire } from '../wire.ts';
 
@@ -34,12 +35,20 @@ export function createRemoteStore(
   return {
     serviceFor: (requester) => ({
       findMany: (tenant, ids) => listed.findMany({ tenant, requester }, ids, SEARCHED_PAGES),
-      async list(tenant, range) {
+      async list(tenant, { end, limit, after, before, ...filter }) {
+        assertUnfiltered(filter, 'products of the store');
+        const range = { end, limit, after, before };
         const { items, more } = await listed.list({ tenant, requester }, range);
         return { items: items.map(({ position, item }) => ({ position, product: item })), more };
       },
-      listPage: (tenant, page) => listed.page({ tenant, requester }, page),
-      count: (tenant) => listed.count({ tenant, requester }),
+      async listPage(tenant, { limit, offset, ...filter }) {
+        assertUnfiltered(filter, 'products of the store');
+        return listed.page({ tenant, requester }, { limit, offset });
+      },
+      async count(tenant, filter = {}) {
+        assertUnfiltered(filter, 'products of the store');
+        return listed.count({ tenant, requester });
+      },
     }),
   };
 }

@@ -1,13 +1,12 @@
 import { builder } from '../../../api/graphql/builder.ts';
-import { knownValue } from '../../../api/graphql/paging.ts';
 import { defineUpdates } from '../../../api/graphql/updates.ts';
 import { assertMay, callerOf, mayReadCardPayment } from '../../../kernel/caller.ts';
 import { ValidationError } from '../../../kernel/errors.ts';
 import { PaymentStatusEnum } from '../../receiving/sale-schema.ts';
 import { matchesFilter } from '../filter.ts';
-import { CardPaymentFilterInput, filterOf } from '../filter-schema.ts';
+import { filterArguments, filterOf } from '../filter-schema.ts';
 import { type CardPaymentFilter, type CardPaymentStatus, statusSince } from '../model.ts';
-import { CardPaymentRef, CardPaymentStatusEnum } from '../schema.ts';
+import { CardPaymentRef } from '../schema.ts';
 
 /** Statuses that complete a card payment's stream; an expired payment's stays open, for it may be paid late. */
 const COMPLETES: ReadonlySet<string> = new Set<CardPaymentStatus>(['paid', 'failed', 'refunded']);
@@ -46,13 +45,11 @@ builder.subscriptionFields((t) => ({
       'Every card payment of the account; no first state, only changes. A release is none, so releasedAfter and releasedBefore are refused.',
     args: {
       after: t.arg.string(),
-      status: t.arg({ type: [CardPaymentStatusEnum] }),
-      filter: t.arg({ type: CardPaymentFilterInput }),
+      ...filterArguments(t.arg),
     },
     subscribe: (_, { after, ...args }, context) =>
       updates.followAll(context, after, () => {
-        const status = args.status?.map((each) => knownValue<CardPaymentStatus>(each, 'status'));
-        const filter = { ...filterOf(args.filter), status };
+        const filter = filterOf(args);
         assertFollowable(filter);
         context.services.cardPayments.assertFilter(filter);
         return ({ snapshot }) => matchesFilter(snapshot, filter);

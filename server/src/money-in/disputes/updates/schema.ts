@@ -1,9 +1,10 @@
 import { builder } from '../../../api/graphql/builder.ts';
 import { defineUpdates } from '../../../api/graphql/updates.ts';
 import { assertMay, callerOf } from '../../../kernel/caller.ts';
-import { DisputeFilterInput, filterOf } from '../filter-schema.ts';
+import { DisputeStatusEnum } from '../enums-schema.ts';
+import { filterArguments, filterOf } from '../filter-schema.ts';
 import { isFinal, matchesFilter } from '../model.ts';
-import { DisputeRef, DisputeStatusEnum } from '../schema.ts';
+import { DisputeRef } from '../schema.ts';
 
 const updates = defineUpdates({
   type: 'DisputeUpdate',
@@ -46,8 +47,7 @@ builder.subscriptionFields((t) => ({
     description: 'Every dispute of the account; no first state, only changes.',
     args: {
       after: t.arg.string(),
-      status: t.arg({ type: [DisputeStatusEnum] }),
-      filter: t.arg({ type: DisputeFilterInput }),
+      ...filterArguments(t.arg),
     },
     subscribe: (_, { after, ...args }, context) =>
       updates.followAll(context, after, () => {

@@ -1,6 +1,7 @@
 import { builder } from '../../../api/graphql/builder.ts';
 import type { Context } from '../../../api/graphql/context.ts';
 import { deprecatedSince } from '../../../api/graphql/deprecations.ts';
+import { centsFields, periodFields } from '../../../api/graphql/filters.ts';
 import {
   BOTH_WAYS,
   connectionArguments,
@@ -10,18 +11,19 @@ import {
   totalOf,
 } from '../../../api/graphql/paging.ts';
 import { assertMay, callerOf, may, type Right } from '../../../kernel/caller.ts';
-import { detailsOf } from '../../../kernel/list-filter.ts';
+import { readFilter } from '../../../kernel/list-filter.ts';
 import { CardPaymentRef } from '../../card-payments/schema.ts';
 import { ChargeRef } from '../../charges/schema.ts';
 import { PaymentRef } from '../../payments/schema.ts';
 import { ReturnCauseEnum } from '../../pix/fields-schema.ts';
 import {
-  OF_ORDERS,
   orderIdOf,
   type PaymentReturn,
   RETURNED_TYPES,
   type ReturnedType,
+  type ReturnFilter,
   type ReturnService,
+  typesOfOrders,
 } from '../../returns/model.ts';
 import { SubscriptionRef } from '../../subscriptions/schema.ts';
 
@@ -115,13 +117,19 @@ const ReturnConnection = builder.connectionObject(
 );
 
 const ReturnFilterInput = builder.inputType('PaymentReturnFilter', {
-  description: 'Conditions of a list of returns.',
-  fields: (t) => ({
-    orderId: t.string({ description: 'Selects returns of the order with this number.' }),
-    externalId: t.string({
-      description: 'Selects returns of the charges with this label, and of the order with this number.',
-    }),
-  }),
+  description: 'Conditions of a list of returns. A list with dates is in the order of these dates.',
+  fields: (t) =>
+    ({
+      cause: t.field({ type: [ReturnCauseEnum], description: 'Selects returns for any of these reasons.' }),
+      orderId: t.string({ description: 'Selects returns of the order with this number.' }),
+      externalId: t.string({
+        description: 'Selects returns of the charges with this label, and of the order with this number.',
+      }),
+      reference: t.string({ description: 'Selects the return with this returnId or endToEndId.' }),
+      ...centsFields(t, 'returns'),
+      ...periodFields(t, 'received', 'returns of money that arrived'),
+      ...periodFields(t, 'returned', 'returns whose payer had the money'),
+    }) satisfies Record<'orderId' | Exclude<keyof ReturnFilter, 'types'>, unknown>,
 });
 
 builder.queryField('returns', (t) =>
@@ -132,19 +140,19 @@ builder.queryField('returns', (t) =>
     resolve: async (_, args, context) => {
       const reader = assertReader(context);
       const { tenant } = reader;
-      const { externalId } = detailsOf(args.filter);
       const isOfOrder = args.filter?.orderId != null;
-      const types = isOfOrder
-        ? (reader.types ?? RETURNED_TYPES).filter((type) => OF_ORDERS.includes(type))
-        : reader.types;
+      const filter = {
+        ...readFilter<ReturnFilter>(args.filter),
+        types: isOfOrder ? typesOfOrders(reader.types) : reader.types,
+      };
       const cursors = context.listCursors('returns');
       const range = rangeOf(cursors, args);
       const { returns } = context.services;
-      const { items, more } = await returns.list(tenant, { ...range, types, externalId });
+      const { items, more } = await returns.list(tenant, { ...filter, ...range });
       return connectionOf(
         cursors,
         items.map(({ position, item }) => ({ position, node: item })),
-        { ...pagesBeside(range, more), total: () => returns.count(tenant, { types, externalId }) },
+        { ...pagesBeside(range, more), total: () => returns.count(tenant, filter) },
       );
     },
   }),

@@ -6,8 +6,9 @@ import {
   totalsType,
 } from '../../../api/graphql/totals-schema.ts';
 import { assertHours } from '../../../kernel/totals.ts';
-import { filterOf, RefundFilterInput } from '../filter-schema.ts';
-import { assertReader, RefundStatusEnum } from '../schema.ts';
+import { RefundStatusEnum } from '../enums-schema.ts';
+import { filterArguments, filterOf } from '../filter-schema.ts';
+import { assertReader } from '../schema.ts';
 
 const RefundTotals = totalsType('RefundTotals', { list: 'refunds', status: RefundStatusEnum });
 
@@ -16,8 +17,7 @@ builder.queryField('refundTotals', (t) =>
     type: RefundTotals,
     description: totalsDescription('refunds'),
     args: {
-      status: t.arg({ type: [RefundStatusEnum] }),
-      filter: t.arg({ type: RefundFilterInput }),
+      ...filterArguments(t.arg),
       groupBy: t.arg({ type: [TotalsGroupingEnum] }),
     },
     resolve: (_, { groupBy, ...args }, context) => {

@@ -1,8 +1,9 @@
 import { builder } from '../../../api/graphql/builder.ts';
 import { defineUpdates } from '../../../api/graphql/updates.ts';
-import { filterOf, RefundFilterInput } from '../filter-schema.ts';
+import { RefundStatusEnum } from '../enums-schema.ts';
+import { filterArguments, filterOf } from '../filter-schema.ts';
 import { matchesFilter } from '../model.ts';
-import { assertReader, RefundRef, RefundStatusEnum } from '../schema.ts';
+import { assertReader, RefundRef } from '../schema.ts';
 
 const updates = defineUpdates({
   type: 'RefundUpdate',
@@ -26,8 +27,7 @@ builder.subscriptionField('allRefundUpdates', (t) =>
     description: 'Every refund of the account; no first state, only changes.',
     args: {
       after: t.arg.string(),
-      status: t.arg({ type: [RefundStatusEnum] }),
-      filter: t.arg({ type: RefundFilterInput }),
+      ...filterArguments(t.arg),
     },
     subscribe: (_, { after, ...args }, context) =>
       updates.followAll(context, after, () => {

@@ -12,7 +12,7 @@ export const subscriptionFamily: Family<SubscriptionSnapshot, UpstreamSubscripti
   merge: mergeUpstreamSubscription,
   isFinal,
   fromJson: subscriptionFromJson,
-  listedBy: () => ({ parent: PARENT, createdAt: null }),
+  listedBy: ({ createdAt }) => ({ parent: PARENT, createdAt }),
   eventOf: (subscription, from) => ({
     // A stream ends with the event that is named by the final status.
     kind: isEnding(subscription.status) ? `subscription.${subscription.status}` : 'subscription.changed',

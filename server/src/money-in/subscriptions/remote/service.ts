@@ -1,3 +1,4 @@
+import { askedOf } from '../../../kernel/list-filter.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import { createFamilyReads } from '../../../upstream/family-reads.ts';
@@ -5,11 +6,13 @@ import { withNotOffered } from '../../../upstream/responses.ts';
 import { assertIdForm } from '../../pix/model.ts';
 import {
   isAnySubscriptionId,
+  rangeOfCycles,
   SUBSCRIPTION_STATUSES,
   type Subscription,
   type SubscriptionCycle,
   type SubscriptionFilter,
   type SubscriptionService,
+  subscriptionConditions,
 } from '../model.ts';
 import type { UpstreamSubscription } from '../upstream-subscription.ts';
 import { subscriptionEventFromWire, subscriptionFromWire } from '../upstream-wire.ts';
@@ -40,7 +43,11 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
     ofFamily: { name: 'GET /v1/subscriptions', inWords: 'subscriptions', path: '/v1/subscriptions' },
     offered: (read) => withNotOffered('Looking a subscription up', read),
     allOf: ALL,
-    rangeOf: ({ status }) => ({ status, period: {} }),
+    rangeOf: ({ status, createdAfter, createdBefore, ...details }) => ({
+      status,
+      period: { from: createdAfter, before: createdBefore },
+      details: { asked: askedOf(subscriptionConditions, details) },
+    }),
     readClaim: subscriptionFromWire,
     readEvent: subscriptionEventFromWire,
     pollInterval: () => POLL_MS,
@@ -64,17 +71,12 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
         ),
       create: requests.create,
       cancel: requests.cancel,
-      async cycles(tenant, subscriptionId, { end, limit, after, before }) {
-        const inRange = (await cyclesOf(tenant, subscriptionId)).filter(
-          ({ number }) =>
-            (after === undefined || number < after) && (before === undefined || number > before),
-        );
-        return {
-          items: end === 'last' ? inRange.slice(-limit) : inRange.slice(0, limit),
-          more: inRange.length > limit,
-        };
+      cycles: async (tenant, subscriptionId, range) =>
+        rangeOfCycles(await cyclesOf(tenant, subscriptionId), range),
+      async countCycles(tenant, subscriptionId, filter = {}) {
+        const all = await cyclesOf(tenant, subscriptionId);
+        return rangeOfCycles(all, { end: 'first', limit: all.length, ...filter }).items.length;
       },
-      countCycles: async (tenant, subscriptionId) => (await cyclesOf(tenant, subscriptionId)).length,
       newestCycles: (tenant, subscriptionIds, limit) =>
         Promise.all(subscriptionIds.map(async (id) => (await cyclesOf(tenant, id)).slice(0, limit))),
     }),

@@ -1,10 +1,9 @@
 import { builder } from '../../../api/graphql/builder.ts';
-import { knownValue } from '../../../api/graphql/paging.ts';
 import { defineUpdates, type EventOf } from '../../../api/graphql/updates.ts';
 import { assertMay, callerOf } from '../../../kernel/caller.ts';
-import { isOneOf } from '../../../kernel/list-filter.ts';
 import { SubscriptionStatusEnum } from '../enums-schema.ts';
-import { isFinal, type Subscription, type SubscriptionCycle, type SubscriptionStatus } from '../model.ts';
+import { filterArguments, filterOf } from '../filter-schema.ts';
+import { isFinal, matchesFilter, type Subscription, type SubscriptionCycle } from '../model.ts';
 import { CycleRef, SubscriptionRef } from '../schema.ts';
 
 interface Change {
@@ -61,11 +60,11 @@ builder.subscriptionFields((t) => ({
   allSubscriptionUpdates: t.field({
     type: updates.type,
     description: 'Every subscription of the account; no first state, only changes.',
-    args: { after: t.arg.string(), status: t.arg({ type: [SubscriptionStatusEnum] }) },
+    args: { after: t.arg.string(), ...filterArguments(t.arg) },
     subscribe: (_, { after, ...args }, context) =>
       updates.followAll(context, after, () => {
-        const status = args.status?.map((each) => knownValue<SubscriptionStatus>(each, 'status'));
-        return ({ snapshot }) => isOneOf(snapshot.status, status);
+        const filter = filterOf(args);
+        return ({ snapshot }) => matchesFilter(snapshot, filter);
       }),
     resolve: (update) => update,
   }),

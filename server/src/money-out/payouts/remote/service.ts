@@ -18,6 +18,7 @@ import {
   selectOpen,
 } from '../../../upstream/mirror-store.ts';
 import {
+  assertUnfiltered,
   cannotAsk,
   isInconclusive,
   isSuccess,
@@ -320,7 +321,9 @@ export function createRemotePayouts(
         const page = isFirst ? items.slice(0, limit) : items.slice(-limit);
         return { items: page, more: rest.more || items.length > limit };
       },
-      async listPage(tenant, page) {
+      async listPage(tenant, { limit, offset, ...filter }) {
+        assertUnfiltered(filter, 'payouts');
+        const page = { limit, offset };
         const { items, total } = await withUpstreamErrors(readPage(cachedScope(tenant, requester), page));
         return { items: items.filter((item) => item !== null), total };
       },

@@ -1,5 +1,6 @@
 import { NotFoundError } from '../../../kernel/errors.ts';
 import { readPage } from '../../../kernel/lenient-json.ts';
+import { matches } from '../../../kernel/list-filter.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import {
@@ -10,6 +11,7 @@ import {
 import { createEndpoints, type Endpoint } from '../../../upstream/endpoint-availability.ts';
 import type { Read } from '../../../upstream/reads.ts';
 import {
+  assertUnfiltered,
   isSuccess,
   notOffered,
   refusalOf,
@@ -26,8 +28,10 @@ import {
   type StatementEntry,
   type StatementFilter,
   type Subaccount,
+  type SubaccountFilter,
   type SubaccountPayoutService,
   type SubaccountService,
+  subaccountConditions,
   unknownSubaccount,
 } from '../model.ts';
 import { readStatementEntry, readSubaccount } from '../wire.ts';
@@ -233,11 +237,16 @@ export function createRemoteSubaccounts(
         throw notOffered(FOLLOWING);
       },
       findMany: (tenant, ids) => Promise.all(ids.map((id) => find(tenant, id))),
-      list: (tenant, range) => offered(subaccountList.list({ tenant, requester }, range)),
-      async listPage(tenant, window) {
-        return toOffsetPage(await offered(subaccountPage({ tenant, requester }, window)));
+      list: (tenant, { end, limit, after, before, ...filter }) =>
+        offered(
+          subaccountList.list({ tenant, requester }, { end, limit, after, before, ...selectionOf(filter) }),
+        ),
+      async listPage(tenant, { limit, offset, ...filter }) {
+        assertUnfiltered(filter, 'subaccounts');
+        return toOffsetPage(await offered(subaccountPage({ tenant, requester }, { limit, offset })));
       },
-      count: (tenant) => offered(subaccountList.count({ tenant, requester }, {})),
+      count: (tenant, filter = {}) =>
+        offered(subaccountList.count({ tenant, requester }, selectionOf(filter))),
 
       async statement(tenant, subaccountId, range, filter) {
         if (!isSubaccountId(subaccountId)) return { items: [], more: false };
@@ -245,7 +254,9 @@ export function createRemoteSubaccounts(
           statements.list({ tenant, requester, subaccountId }, { ...range, ...scanOf(filter) }),
         );
       },
-      async statementPage(tenant, subaccountId, window) {
+      async statementPage(tenant, subaccountId, { limit, offset, ...filter }) {
+        assertUnfiltered(filter, 'entries of a statement');
+        const window = { limit, offset };
         if (!isSubaccountId(subaccountId)) return { items: [], total: 0 };
         return toOffsetPage(
           await withUpstreamErrors(statementPage({ tenant, requester, subaccountId }, window)),
@@ -260,6 +271,18 @@ export function createRemoteSubaccounts(
   }
 
   return { ...payouts, serviceFor, requests: { ...payouts.requests, ...transfers.kinds } };
+}
+
+/** A scan of the subaccounts, which the service does not list by any condition. */
+function selectionOf(filter: SubaccountFilter) {
+  if (Object.values(filter).every((asked) => asked === undefined)) return {};
+  const { createdAfter } = filter;
+  return {
+    wants: (subaccount: Subaccount) => matches(subaccountConditions, subaccount, filter),
+    ...(createdAfter && {
+      isBeyond: ({ createdAt }: Subaccount) => createdAt !== null && createdAt < createdAfter,
+    }),
+  };
 }
 
 /** A scan of a statement, which ends at the first entry that is older than the filter asks for. */

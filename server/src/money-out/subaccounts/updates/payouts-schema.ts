@@ -3,15 +3,11 @@ import type { Context } from '../../../api/graphql/context.ts';
 import { defineUpdates } from '../../../api/graphql/updates.ts';
 import { assertMay, callerOf } from '../../../kernel/caller.ts';
 import { NotFoundError } from '../../../kernel/errors.ts';
+import { SubaccountPayoutStatusEnum } from '../enums-schema.ts';
+import { payoutFilterArguments, payoutFilterOf } from '../filter-schema.ts';
 import { isSettled, matchesPayoutFilter } from '../model.ts';
 import { anyPayoutReference, anySubaccountId } from '../names.ts';
-import {
-  payoutFilterOf,
-  REFERENCE_FORMS,
-  SubaccountPayoutFilterInput,
-  SubaccountPayoutRef,
-  SubaccountPayoutStatusEnum,
-} from '../schema.ts';
+import { REFERENCE_FORMS, SubaccountPayoutRef } from '../schema.ts';
 
 const updates = defineUpdates({
   type: 'SubaccountPayoutUpdate',
@@ -60,8 +56,7 @@ builder.subscriptionFields((t) => ({
     args: {
       subaccountId: t.arg.string({ validate: { schema: anySubaccountId } }),
       after: t.arg.string(),
-      status: t.arg({ type: [SubaccountPayoutStatusEnum] }),
-      filter: t.arg({ type: SubaccountPayoutFilterInput }),
+      ...payoutFilterArguments(t.arg),
     },
     subscribe: async (_, { subaccountId, after, ...args }, context) => {
       const caller = callerOf(context);

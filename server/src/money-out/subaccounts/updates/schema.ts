@@ -2,14 +2,10 @@ import { builder } from '../../../api/graphql/builder.ts';
 import { OTHER_CHANGES } from '../../../api/graphql/common-descriptions.ts';
 import { defineUpdates } from '../../../api/graphql/updates.ts';
 import { assertMay, callerOf } from '../../../kernel/caller.ts';
+import { StatementFilterInput, statementFilterOf } from '../filter-schema.ts';
 import { matchesFilter } from '../model.ts';
 import { anySubaccountId } from '../names.ts';
-import {
-  StatementEntryRef,
-  StatementFilterInput,
-  SubaccountRef,
-  statementFilterOf,
-} from '../subaccount-schema.ts';
+import { StatementEntryRef, SubaccountRef } from '../subaccount-schema.ts';
 import './payouts-schema.ts';
 
 const updates = defineUpdates({

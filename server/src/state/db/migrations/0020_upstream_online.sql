@@ -47,7 +47,7 @@ create index concurrently observed_by_refunded_at
 drop index concurrently if exists observed_by_amount;
 -- next
 create index concurrently observed_by_amount
-  on observed (account_id, environment, resource, (snapshot ->> 'amountCents'), number)
+  on observed (account_id, environment, resource, ((snapshot ->> 'amountCents')::bigint), number)
   where snapshot ->> 'amountCents' is not null;
 -- next
 drop index concurrently if exists observed_by_email;
@@ -91,7 +91,7 @@ create index concurrently observed_of_subaccount_by_reversal
 drop index concurrently if exists observed_of_subaccount_by_amount;
 -- next
 create index concurrently observed_of_subaccount_by_amount
-  on observed (account_id, environment, resource, parent, (snapshot ->> 'amountCents'), number)
+  on observed (account_id, environment, resource, parent, ((snapshot ->> 'amountCents')::bigint), number)
   where resource = 'subaccount_payout' and snapshot ->> 'amountCents' is not null;
 -- next
 -- An order is paid by a card payment or by a payment. One that was paid still counts when the service later shows an unknown

@@ -13,7 +13,7 @@ create index concurrently statement_entry_by_kind
 drop index concurrently if exists statement_entry_of_amount;
 -- next
 create index concurrently statement_entry_of_amount
-  on statement_entry (account_id, environment, subaccount_id, abs(amount_cents), created_at, number);
+  on statement_entry (account_id, environment, subaccount_id, abs(amount_cents), number);
 -- next
 -- Payouts of a subaccount by number, bank's identifier, amount and instants.
 drop index concurrently if exists subaccount_payout_of_external_id;
@@ -85,3 +85,7 @@ drop index concurrently if exists subaccount_payout_of_payout_id;
 -- next
 create unique index concurrently subaccount_payout_of_payout_id
   on subaccount_payout (payout_id, account_id, environment);
+-- next
+drop index concurrently if exists subaccount_created;
+-- next
+create index concurrently subaccount_created on subaccount (account_id, environment, created_at, number);

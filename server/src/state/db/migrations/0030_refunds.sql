@@ -32,6 +32,8 @@ create index refund_by_resource_and_status on refund (account_id, environment, r
 create index refund_created on refund (account_id, environment, created_at, number);
 create index refund_created_by_type_and_status
   on refund (account_id, environment, resource, status, created_at, number);
+create index refund_of_amount on refund (account_id, environment, amount_cents, number);
+create index refund_of_end_to_end_id on refund (account_id, environment, end_to_end_id) where end_to_end_id is not null;
 create index refund_completed on refund (account_id, environment, completed_at, number)
   where completed_at is not null;
 create index refund_failed on refund (account_id, environment, failed_at, number)

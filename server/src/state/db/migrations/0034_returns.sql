@@ -26,5 +26,13 @@ create table payment_return (
 );
 create unique index payment_return_newest on payment_return (account_id, environment, number);
 create index payment_return_by_resource on payment_return (account_id, environment, resource, number);
+create index payment_return_received on payment_return (account_id, environment, received_at, number);
+create index payment_return_received_by_resource
+  on payment_return (account_id, environment, resource, received_at, number);
+create index payment_return_returned on payment_return (account_id, environment, returned_at, number)
+  where returned_at is not null;
+create index payment_return_of_amount on payment_return (account_id, environment, amount_cents, number);
+create index payment_return_of_rail on payment_return (account_id, environment, rail_id);
+create index payment_return_by_cause on payment_return (account_id, environment, cause, number);
 create index payment_return_of_order on payment_return (account_id, environment, external_id, number)
   where external_id is not null;

@@ -41,6 +41,17 @@ create table pix_subscription (
 );
 create unique index pix_subscription_newest on pix_subscription (account_id, environment, number);
 create index pix_subscription_by_status on pix_subscription (account_id, environment, status, number);
+create index pix_subscription_created on pix_subscription (account_id, environment, created_at, number);
+create index pix_subscription_created_by_status
+  on pix_subscription (account_id, environment, status, created_at, number);
+create index pix_subscription_canceled on pix_subscription (account_id, environment, canceled_at, number)
+  where canceled_at is not null;
+create index pix_subscription_of_amount on pix_subscription (account_id, environment, amount_cents, number);
+create index pix_subscription_of_email on pix_subscription (account_id, environment, (customer ->> 'email'), number)
+  where customer ->> 'email' is not null;
+create index pix_subscription_of_customer
+  on pix_subscription (account_id, environment, (customer ->> 'externalId'), number)
+  where customer ->> 'externalId' is not null;
 
 create table subscription_cycle (
   account_id text not null,

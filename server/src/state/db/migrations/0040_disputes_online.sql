@@ -43,3 +43,7 @@ from (
   from dispute where order_code is not null and status <> 'won' group by 1
 ) d
 where p.order_code = d.order_code and p.status = 'paid' and p.disputed_cents = 0;
+-- next
+drop index concurrently if exists dispute_of_amount;
+-- next
+create index concurrently dispute_of_amount on dispute (account_id, environment, amount_cents, number);

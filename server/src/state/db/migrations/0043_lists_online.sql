@@ -28,3 +28,17 @@ begin
     commit;
   end loop;
 end $$;
+-- next
+-- Deliveries of webhooks by their instant and their event.
+drop index concurrently if exists webhook_delivery_created;
+-- next
+create index concurrently webhook_delivery_created on webhook_delivery (account_id, environment, created_at, number);
+-- next
+drop index concurrently if exists webhook_delivery_created_by_status;
+-- next
+create index concurrently webhook_delivery_created_by_status
+  on webhook_delivery (account_id, environment, status, created_at, number);
+-- next
+drop index concurrently if exists webhook_delivery_of_event;
+-- next
+create index concurrently webhook_delivery_of_event on webhook_delivery (account_id, environment, event, number);

@@ -6,7 +6,6 @@ import { authorized, replayableSuccessType } from '../../api/graphql/mutations.t
 import {
   connectionArguments,
   connectionOf,
-  knownValue,
   pagesBeside,
   rangeOf,
   totalOf,
@@ -19,7 +18,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
-import { periodsOf } from '../../kernel/list-filter.ts';
+import { readFilter } from '../../kernel/list-filter.ts';
 import { descriptionInput } from '../checkout/schema.ts';
 import {
   assertVoucherId,
@@ -27,7 +26,6 @@ import {
   type Voucher,
   type VoucherFilter,
   type VoucherService,
-  type VoucherStatus,
 } from './model.ts';
 
 const loads = addLoaders({
@@ -95,11 +93,7 @@ export const VoucherFilterInput = builder.inputType('VoucherFilter', {
 export function voucherFilterOf(
   filter: typeof VoucherFilterInput.$inferInput | null | undefined,
 ): VoucherFilter {
-  return {
-    ...periodsOf(filter, ['created']),
-    amountCents: filter?.amountCents ?? undefined,
-    status: filter?.status?.map((each) => knownValue<VoucherStatus>(each, 'filter.status')),
-  };
+  return readFilter<VoucherFilter>(filter);
 }
 
 /** @throws PermissionError */
