@@ -11,11 +11,12 @@ import {
 } from '../server/src/access/model.ts';
 import { DEFAULT_PAGE, LARGEST_PAGE } from '../server/src/api/graphql/paging.ts';
 import { describeOperations } from '../server/src/api/http/openapi.ts';
-import { STATUS } from '../server/src/api/http/rest.ts';
+import { statusOf } from '../server/src/api/http/rest.ts';
 import { MAX_CODES, MAX_DELIVERIES, MAX_STOCK } from '../server/src/catalogue/deliveries/model.ts';
 import { MAX_PRODUCTS } from '../server/src/catalogue/products/model.ts';
 import { MAX_STORE_PRODUCTS } from '../server/src/catalogue/store/model.ts';
 import { KEY_PREFIX, REQUESTS_A_MINUTE } from '../server/src/kernel/caller.ts';
+import { CODE_ROWS } from '../server/src/kernel/error-codes.ts';
 import { methodOf, PAYOUT_METHODS, type PayoutMethod } from '../server/src/kernel/payout-methods/registry.ts';
 import { maskPixKey, parsePixKey } from '../server/src/kernel/pix-key.ts';
 import { decideCreate } from '../server/src/money-in/card-payments/decisions.ts';
@@ -490,12 +491,16 @@ describe('the statuses in the service document', () => {
     expect(column(rows, 'event')).toEqual(events);
   });
 
-  test('The service document has the HTTP status of each refusal', () => {
-    const refusals = rowsIn('7', 'refusal').map(({ refusal, status }) => [
-      codeIn(refusal)[0],
-      Number(status),
+  test('The service document has each error code with its HTTP status and its retry', () => {
+    const rows = rowsIn('7', 'code').map(({ code, status, retryPolicy }) => [
+      codeIn(code)[0],
+      [Number(status) || null, codeIn(retryPolicy)[0]],
     ]);
-    expect(Object.fromEntries(refusals)).toEqual(STATUS);
+    const codes = CODE_ROWS.map(([code, { only, retry }]) => [
+      code,
+      [only === 'GraphQL' ? null : statusOf(code), retry],
+    ]);
+    expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(codes));
   });
 });
 

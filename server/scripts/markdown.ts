@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 const BEGIN = '<!-- npm run regenerate writes from here -->';
 const END = '<!-- to here -->';
 
-/** Returns a document of the repository with a text between its two marks. */
-export function fillDocument(path: string, text: string): string {
-  const document = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-  const [begin, end] = [document.indexOf(BEGIN), document.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`${path} has no place for the text: ${BEGIN} … ${END}`);
-  return `${document.slice(0, begin)}${BEGIN}\n\n${text}\n\n${document.slice(end)}`;
+/** Returns a document of the repository with texts between its pairs of marks, in their order. */
+export function fillDocument(path: string, ...texts: string[]): string {
+  const [head = '', ...parts] = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8').split(BEGIN);
+  if (parts.length !== texts.length || !parts.every((part) => part.includes(END)))
+    throw new Error(`${path} has ${parts.length} places for ${texts.length} texts: ${BEGIN} … ${END}`);
+  const filled = parts.map((part, at) => `${BEGIN}\n\n${texts[at]}\n\n${part.slice(part.indexOf(END))}`);
+  return head + filled.join('');
 }
 
 /** Formats a Markdown table as the formatter does: all cells of a column have the same width. */

@@ -2,10 +2,11 @@ import type { z } from 'zod';
 import { describeOperations } from '../src/api/http/openapi.ts';
 import { ENVELOPE_MEMBERS } from '../src/kernel/webhook-event.ts';
 import { DESCRIBED_WEBHOOKS } from '../src/webhooks/sent-events.ts';
+import { errorTables } from './errors.ts';
 import { fillDocument, table } from './markdown.ts';
 
 // Prints the files that describe the webhooks, as JSON: the types of their bodies for @psa/checkout/server, from the JSON
-// Schemas of the REST interface, and the document with the table of optional events.
+// Schemas of the REST interface, and the document with the tables of optional events and of errors.
 
 const TYPES = 'widget/src/server/webhook-events.generated.ts';
 const DOCUMENT = 'server/docs/service.md';
@@ -75,8 +76,9 @@ const rows = optionalEvents.map(({ event, summary, body }) => [
   fieldsOf(body),
 ]);
 const head = ['optional event', 'sent when', 'own name in sandbox', 'fields'];
+const events = table([head, ...rows]);
 process.stdout.write(
-  JSON.stringify({ [TYPES]: types, [DOCUMENT]: fillDocument(DOCUMENT, table([head, ...rows])) }),
+  JSON.stringify({ [TYPES]: types, [DOCUMENT]: fillDocument(DOCUMENT, events, errorTables()) }),
 );
 
 /** The names that an event has, here and in sandbox. */

@@ -35,8 +35,9 @@ export function run(command, args, { cwd = root, env = {}, quiet = false } = {})
       // On Windows npm and npx are .cmd files, which only a shell starts.
       shell: process.platform === 'win32' && /^np[mx]$/.test(command),
     });
-    child.stdout?.on('data', (chunk) => (output += chunk));
-    child.stderr?.on('data', (chunk) => (output += chunk));
+    // A chunk may end inside of a character.
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (chunk) => (output += chunk));
     child.on('error', (error) => resolve({ ok: false, output: `${output}${command}: ${error.message}\n` }));
     child.on('close', (code) => resolve({ ok: code === 0, output }));
   });

@@ -5,8 +5,8 @@ import { type Administration, MAX_ACTIVE_KEYS } from '../../server/src/access/ke
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import {
   NotFoundError,
+  PreconditionError,
   UnauthenticatedError,
-  UnavailableError,
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
@@ -82,7 +82,7 @@ describeOnDatabase('API keys', (open) => {
     const made = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     expect(made).toHaveLength(MAX_ACTIVE_KEYS);
     for (const each of asked)
-      if (each.status === 'rejected') expect(each.reason).toBeInstanceOf(UnavailableError);
+      if (each.status === 'rejected') expect(each.reason).toBeInstanceOf(PreconditionError);
     await expect(administration.createKey(key(accountId))).rejects.toThrow(
       'This account has 10 active API keys, and 10 are the most: revoke one first',
     );
@@ -91,7 +91,7 @@ describeOnDatabase('API keys', (open) => {
     await administration.createKey(key(other.tenant.accountId));
     await administration.revokeKey({ id: made[0]!.key.id });
     await administration.createKey(key(accountId));
-    await expect(administration.createKey(key(accountId))).rejects.toBeInstanceOf(UnavailableError);
+    await expect(administration.createKey(key(accountId))).rejects.toBeInstanceOf(PreconditionError);
   });
 
   test('A key is revoked once, with its tokens, and the revocation is an event', async () => {

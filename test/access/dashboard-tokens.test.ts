@@ -325,7 +325,7 @@ describe('a dashboard token', () => {
       for (const scope of DASHBOARD_SCOPES)
         expect(await mint({ scopes: [scope.toUpperCase()] }, client)).toMatchObject({
           __typename: 'PermissionError',
-          code: 'PERMISSION_DENIED',
+          code: 'FORBIDDEN',
         });
   });
 

@@ -36,7 +36,7 @@ import {
   seesCustomer,
   seesSubaccount,
 } from '../../server/src/kernel/caller.ts';
-import { PermissionError, UnauthenticatedError, UnavailableError } from '../../server/src/kernel/errors.ts';
+import { PermissionError, PreconditionError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 
 /** A token of each scope alone. */
 const TOKENS_BY_SCOPE = Object.fromEntries(
@@ -453,7 +453,7 @@ describe('what is asked about keys and accounts', () => {
     expect(() => assertMayHaveAnotherKey(MAX_ACTIVE_KEYS - 1)).not.toThrow();
     for (const active of [MAX_ACTIVE_KEYS, MAX_ACTIVE_KEYS + 1])
       expect(() => assertMayHaveAnotherKey(active)).toThrow(
-        expect.objectContaining({ constructor: UnavailableError, code: 'LIMIT_REACHED' }),
+        expect.objectContaining({ constructor: PreconditionError, code: 'LIMIT_REACHED' }),
       );
     expect(MAX_ACTIVE_KEYS).toBe(10);
   });

@@ -121,7 +121,11 @@ async function askRaw(body: string | Uint8Array, headers: Record<string, string>
 }
 
 /** Asserts a refusal with this status: errors with a code, no data, nothing internal. */
-function expectRefused({ status, body, text }: Answer, expected = 400, code = 'BAD_USER_INPUT'): void {
+function expectRefused(
+  { status, body, text }: Answer,
+  expected = 400,
+  code = expected === 405 ? 'METHOD_NOT_ALLOWED' : 'BAD_USER_INPUT',
+): void {
   expect(status).toBe(expected);
   // A field that was refused is null.
   expect(Object.values(body.data ?? {}).filter((value) => value !== null)).toEqual([]);

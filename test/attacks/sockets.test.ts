@@ -194,7 +194,7 @@ describe('one socket', () => {
       expect(await socket.next()).toMatchObject({
         id: String(id),
         type: 'error',
-        payload: [{ extensions: { code: 'FORBIDDEN' } }],
+        payload: [{ extensions: { code: 'LIMIT_REACHED', retryPolicy: 'AFTER_CHANGE' } }],
       });
     await undisturbed();
     await bounded(`${many} subscriptions on one socket`);

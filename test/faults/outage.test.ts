@@ -229,7 +229,8 @@ async function payOut(
   };
   const { status, headers, body } = await live.send(PAY_OUT, { input });
   if (body.errors) {
-    expect(body.errors).toMatchObject([{ extensions: { code: 'UNAVAILABLE' } }]);
+    const code = status === 503 ? 'UNAVAILABLE' : 'OUTCOME_UNKNOWN';
+    expect(body.errors).toMatchObject([{ extensions: { code } }]);
     expect([status, headers.has('retry-after')]).toEqual([status, status === 503]);
     return null;
   }

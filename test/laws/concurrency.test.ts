@@ -3,8 +3,8 @@ import { beforeAll, expect, test } from 'vitest';
 import {
   IdempotencyError,
   InsufficientFundsError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { txidOf } from '../../server/src/money-in/pix/model.ts';
@@ -253,7 +253,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
               (debit, nth) => debit.kind === kind && results[nth]!.status === 'fulfilled',
             ).length;
             if (requested < MAX_REFUNDS) expect(amountCents).toBeGreaterThan(PAID_CENTS - refunds[kind]);
-            expect([ValidationError, UnavailableError]).toContain(reason.constructor);
+            expect([ValidationError, PreconditionError]).toContain(reason.constructor);
             continue;
           }
           expect(reason).toBeInstanceOf(InsufficientFundsError);

@@ -218,7 +218,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
     /** Runs a simulator's control. A refusal is thrown, because no interface turns it into an answer. */
     const pull = <Outcome>(lever: Promise<Outcome>): Promise<Outcome | null> =>
       lever.catch((error: { code?: string }) => {
-        if (!['VALIDATION', 'NOT_IN_SANDBOX', 'NOT_FOUND'].includes(error.code ?? '')) throw error;
+        if (!['BAD_USER_INPUT', 'NOT_IN_SANDBOX', 'NOT_FOUND'].includes(error.code ?? '')) throw error;
         return null;
       });
 

@@ -1,6 +1,7 @@
 import { parse, print } from 'graphql';
 import { createClient as createSseClient } from 'graphql-sse';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { type ErrorCode, retryOf } from '../../server/src/kernel/error-codes.ts';
 import { eventStreamClient } from '../../widget/src/live/event-stream.ts';
 import { live } from '../../widget/src/live/live.ts';
 import type { Subscribe } from '../../widget/src/live/protocol.ts';
@@ -57,7 +58,9 @@ function scripted(options: ResumeOptions = {}) {
 const IGNORED = { next: () => undefined, error: () => undefined, complete: () => undefined };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const update = (cursor: string) => ({ data: { payoutUpdates: { cursor } } });
-const refused = (code: string, more = {}) => [{ message: code, extensions: { code, ...more } }];
+const refused = (code: ErrorCode, more = {}) => [
+  { message: code, extensions: { code, retryPolicy: retryOf(code), ...more } },
+];
 
 test('a subscription that has lost its connection is sent again with the last cursor, and drops what it has had', async () => {
   const { operations, outcome, subscribe } = scripted();

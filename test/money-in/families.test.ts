@@ -52,7 +52,12 @@ describe.each(FAMILIES)('$list', (family) => {
     for (const malformed of family.malformed)
       expect([malformed, (await shop.client.send(ONE, { id: malformed })).body.errors]).toMatchObject([
         malformed,
-        [{ message: expect.stringContaining(id), extensions: { code: 'BAD_USER_INPUT' } }],
+        [
+          {
+            message: expect.stringContaining(id),
+            extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
+          },
+        ],
       ]);
   });
 

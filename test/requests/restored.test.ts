@@ -168,7 +168,7 @@ describeOnDatabase('a facade whose records went back', (open) => {
     await records.restored({ confirm: true });
     const transfer = () =>
       subaccounts.transfer(tenant, { subaccountId: SUBACCOUNT, amountCents: 100, idempotencyKey: 'k1' });
-    const unknown = { code: 'UPSTREAM_UNAVAILABLE', moneyMayHaveMoved: true };
+    const unknown = { code: 'OUTCOME_UNKNOWN', moneyMayHaveMoved: true };
     await expect(transfer()).rejects.toMatchObject(unknown);
     clock.advance(MINUTE);
     await records.restored({ since: plusMs(clock.now(), -MINUTE) });
@@ -241,7 +241,7 @@ describeOnDatabase('a facade whose records went back', (open) => {
         method === 'POST' && refuses ? { status: 403, body: { error: 'Não' } } : undefined,
     });
     const request = () => payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' });
-    await expect(request()).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
+    await expect(request()).rejects.toMatchObject({ code: 'FORBIDDEN' });
     // The payout was looked up before it was sent, so it is known.
     expect(await payouts.findByKey(tenant, 'k1')).toBeNull();
     clock.advance(MINUTE);
@@ -536,7 +536,7 @@ describeOnDatabase('a facade that was started on records that went back', (open)
     for (const token of [old, other, fresh]) await merchant.request(RESUME, { token });
     expect(await listed()).toHaveLength(2);
     const { errors } = (await merchant.send('{ payout(idempotencyKey: "k1") { status } }')).body;
-    expect(errors).toMatchObject([{ extensions: { code: 'RECORDS_BEHIND' } }]);
+    expect(errors).toMatchObject([{ extensions: { code: 'RECORDS_BEHIND', retryPolicy: 'SAME_KEY' } }]);
 
     const ready = await fetch(`${facade.url}/readyz`);
     expect([ready.status, await ready.json()]).toMatchObject([

@@ -18,7 +18,9 @@ describe('a request', () => {
     async (param) => {
       const response = await fetch(`${app.url}/graphql?query={__typename}&${param}`);
       expect(response.status).toBe(400);
-      expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] });
+      expect(await response.json()).toMatchObject({
+        errors: [{ extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' } }],
+      });
     },
   );
 

@@ -86,7 +86,7 @@ describe.each<[string, number, (index: number) => { credential: string | null; q
       errors: [
         {
           message: `Rate limit exceeded: ${LIMIT} requests without a known credential a minute`,
-          extensions: { code: 'RATE_LIMITED', retryAfterSeconds: 60 },
+          extensions: { code: 'RATE_LIMITED', retryPolicy: 'SAME_KEY', retryAfterSeconds: 60 },
         },
       ],
     });

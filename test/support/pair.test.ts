@@ -240,7 +240,9 @@ describe('a service and a facade in front of it', () => {
 
       const unseen = '{ products(first: 1) { edges { node { id } } } }';
       const refused = await ask(pair, live.send(unseen));
-      expect(refused.body.errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+      expect(refused.body.errors).toMatchObject([
+        { extensions: { code: 'UPSTREAM_UNAVAILABLE', retryPolicy: 'SAME_KEY' } },
+      ]);
       const input = {
         method: 'PIX',
         amountCents: 2_000,
@@ -297,7 +299,7 @@ describe('a service and a facade in front of it', () => {
         status: 200,
         body: {
           data: { w: null, p: { totalCount: 0, nodes: [] } },
-          errors: [{ path: ['w'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } }],
+          errors: [{ path: ['w'], extensions: { code: 'UPSTREAM_UNAVAILABLE', retryPolicy: 'SAME_KEY' } }],
           extensions: { upstream: { fields: { p: { ageSeconds: expect.any(Number), stale: false } } } },
         },
       });
@@ -327,7 +329,7 @@ describe('a service and a facade in front of it', () => {
       pair.proxy.plan = () => ({ kind: 'status', status: 401, when: 'before' });
       const refused = await tryToPay('e'.repeat(22));
       expect(refused.data.startCheckout).toEqual({
-        code: 'UPSTREAM_UNAVAILABLE',
+        code: 'UPSTREAM_REFUSED',
         message: 'This cannot be done now',
       });
       expect(refused.extensions.upstream).not.toHaveProperty('keyRefused');

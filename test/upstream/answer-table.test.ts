@@ -400,7 +400,7 @@ describe('an answer that is not the service’s, or is broken', () => {
     const payout = { subaccountId: SUBACCOUNT, amountCents: 5_000, pixKey: 'a@b.example' };
     const answer = () => wire(409, '{"error":"Saque em andamento"}');
     for (const [idempotencyKey, code] of [
-      [undefined, 'UPSTREAM_UNAVAILABLE'],
+      [undefined, 'UPSTREAM_REFUSED'],
       ['k1', 'IDEMPOTENCY_CONFLICT'],
     ] as const) {
       const keyed = idempotencyKey === undefined ? {} : key(idempotencyKey);

@@ -390,7 +390,7 @@ describe('an answer to a creation that is not of the request', () => {
   test('A subaccount and a product are not created by an answer about another', async () => {
     const { facade, script, tenant, port, answer } = await startSubaccounts();
     answer({ id: SUBACCOUNT, name: 'Bia', externalId: null });
-    const refusal = { code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false };
+    const refusal = { code: 'UPSTREAM_REFUSED', retryable: false, moneyMayHaveMoved: false };
     await expect(port.create(tenant, { name: 'Ana' })).rejects.toMatchObject(refusal);
     answer({ id: SUBACCOUNT, name: 'Ana', externalId: '7' });
     await expect(port.create(tenant, { name: 'Ana', externalId: '8' })).rejects.toMatchObject(refusal);
@@ -404,7 +404,7 @@ describe('an answer to a creation that is not of the request', () => {
 
   test('A subaccount and a product are not created by an answer that names what another creation has made', async () => {
     const { facade, script, tenant, port, answer } = await startSubaccounts();
-    const refusal = { code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false };
+    const refusal = { code: 'UPSTREAM_REFUSED', retryable: false, moneyMayHaveMoved: false };
     answer({ id: SUBACCOUNT, name: 'Ana' });
     const created = await port.create(tenant, { name: 'Ana', externalId: '7' });
     // The number belongs to one subaccount, however often it is created and under any name.

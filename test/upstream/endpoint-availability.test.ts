@@ -34,7 +34,7 @@ describe('an endpoint', () => {
     const { clock, endpoints, answering, asked } = start();
     for (let time = 0; time < 3; time += 1)
       await expect(endpoints.ask('live', endpoint, answering(said))).rejects.toMatchObject({
-        code: 'UPSTREAM_UNAVAILABLE',
+        code: 'UPSTREAM_REFUSED',
         retryable: false,
         moneyMayHaveMoved: false,
         message: `The payments service has no endpoint for ${endpoint.inWords}`,

@@ -279,7 +279,9 @@ describe('a facade whose operator has named the families of the service', () => 
       const balances = live(pair).ws(
         'subscription { accountUpdates(kinds: [REFUND, SUBACCOUNT]) { cursor } }',
       );
-      expect((await balances.next()).value.errors).toMatchObject([{ extensions: { code: 'NOT_OFFERED' } }]);
+      expect((await balances.next()).value.errors).toMatchObject([
+        { extensions: { code: 'NOT_OFFERED', retryPolicy: 'AFTER_CHANGE' } },
+      ]);
       await balances.close();
       expect(await refund(pair, 'Payment', input)).toMatchObject({
         replayed: true,
@@ -366,9 +368,14 @@ describe('a facade whose operator has named the families of the service', () => 
         '/v1/payments/psa_Pedido-1/refunds',
         '/v1/charges/psc_Pedido-1/refunds',
       ]);
-      for (const paymentId of ['psa_sub_1', 'psa_a/b', 'x'])
+      for (const [paymentId, message] of [
+        ['psa_sub_1', 'is the id of a subscription: use subscription(subscriptionId:)'],
+        ['PSC-1', 'is the id of a card payment: use refundCardPayment(input: { orderCode: … })'],
+        ['psa_a/b', 'must be psa_ and 32 hex digits, in lower case'],
+        ['x', 'must be psa_ and 32 hex digits, in lower case'],
+      ])
         expect(await refund(pair, 'Payment', { paymentId })).toMatchObject({
-          fields: [{ path: 'input.paymentId', message: 'must be psa_ and 32 hex digits, in lower case' }],
+          fields: [{ path: 'input.paymentId', message }],
         });
       for (const orderCode of ['..', '.', '', 'PSC-1/refunds', 'x'.repeat(65)])
         expect(await refund(pair, 'CardPayment', { orderCode })).toMatchObject({

@@ -381,7 +381,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       ['a timeout', TIMEOUT],
       ['a reset', new UpstreamFault('reset', 'maybe')],
       ['a 502', new UpstreamFault('server_error', 'maybe', '502')],
-      ['an answer that says so', new UpstreamError('?', { retryable: false, moneyMayHaveMoved: true })],
+      ['an answer that says so', new UpstreamError('OUTCOME_UNKNOWN', '?', { moneyMayHaveMoved: true })],
     ])(
       'a request is looked up at once after %s, and answered as if nothing had happened',
       async (_, error) => {
@@ -1049,13 +1049,13 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       service.look = async () => 'not_there';
       await intents.run(tenant, operation(service, { key: 'a' }));
       expect(await failure(intents.run(tenant, operation(service, { key: 'b' })))).toMatchObject({
-        code: 'UPSTREAM_UNAVAILABLE',
+        code: 'OUTCOME_UNKNOWN',
         moneyMayHaveMoved: true,
       });
       expect(await states(facade)).toEqual(['done', 'in_doubt']);
       const sale = operation(service, { key: 'c', safeToRepeat: true });
       expect(await failure(intents.run(tenant, sale))).toMatchObject({
-        code: 'UPSTREAM_UNAVAILABLE',
+        code: 'UPSTREAM_REFUSED',
         retryable: false,
         moneyMayHaveMoved: false,
       });

@@ -128,7 +128,7 @@ describe('a payment', () => {
       const input = { valueCents: 4990, idempotencyKey: 'k' };
       const error = await port.create(tenant, input).catch((refusal: unknown) => refusal as Error);
       expect(error).toMatchObject({
-        code: 'UPSTREAM_UNAVAILABLE',
+        code: 'UPSTREAM_REFUSED',
         retryable: false,
         moneyMayHaveMoved: false,
       });
@@ -155,10 +155,10 @@ describe('a payment', () => {
       refused(400, 'valueCents: must be less'),
       { fields: [{ path: 'input.valueCents', message: 'must be less' }] },
     ],
-    [refused(401, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
-    [refused(403, 'no'), { code: 'PERMISSION_DENIED' }],
-    [refused(404, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
-    [refused(405, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
+    [refused(401, 'no'), { code: 'UPSTREAM_REFUSED', retryable: false }],
+    [refused(403, 'no'), { code: 'FORBIDDEN' }],
+    [refused(404, 'no'), { code: 'UPSTREAM_REFUSED', retryable: false }],
+    [refused(405, 'no'), { code: 'UPSTREAM_REFUSED', retryable: false }],
     [refused(409, 'This idempotency key was used before'), { code: 'IDEMPOTENCY_CONFLICT' }],
     [refused(409, 'no PIX'), { code: 'PAYMENTS_NOT_CONFIGURED', message: 'no PIX' }],
     [refused(500, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false }],
@@ -211,7 +211,7 @@ describe('a refund', () => {
       script.on('POST', '/v1/payments/', () => ok(answer));
       script.on('GET', '/v1/refunds/', () => ok(answer));
       await expect(port.request(tenant, resource, input)).rejects.toMatchObject({
-        code: 'UPSTREAM_UNAVAILABLE',
+        code: 'OUTCOME_UNKNOWN',
         retryable: false,
         moneyMayHaveMoved: true,
         lookupReference: 'ref_idem_devolucao-1',
@@ -263,20 +263,20 @@ describe('a refund', () => {
       return started;
     };
     const paid = { status: 'paid', refundedCents: 0 };
-    const [VALIDATION, INSUFFICIENT_FUNDS] = ['VALIDATION', 'INSUFFICIENT_FUNDS'];
+    const [BAD_USER_INPUT, INSUFFICIENT_FUNDS] = ['BAD_USER_INPUT', 'INSUFFICIENT_FUNDS'];
 
     test.each<[string, object | null, string | undefined, string]>([
       ['a payment that is paid', paid, undefined, INSUFFICIENT_FUNDS],
-      ['a payment that is pending', { ...paid, status: 'pending' }, undefined, VALIDATION],
-      ['a payment whose refunds are not shown', { status: 'paid' }, undefined, VALIDATION],
-      ['a payment that is not known', null, undefined, VALIDATION],
+      ['a payment that is pending', { ...paid, status: 'pending' }, undefined, BAD_USER_INPUT],
+      ['a payment whose refunds are not shown', { status: 'paid' }, undefined, BAD_USER_INPUT],
+      ['a payment that is not known', null, undefined, BAD_USER_INPUT],
       [
         'a payment whose refunds are not shown, by its code',
         { status: 'paid' },
         INSUFFICIENT_FUNDS,
         INSUFFICIENT_FUNDS,
       ],
-      ['a payment that is not known, by its code', null, INSUFFICIENT_FUNDS, VALIDATION],
+      ['a payment that is not known, by its code', null, INSUFFICIENT_FUNDS, BAD_USER_INPUT],
     ])('The whole refund of %s is refused for its reason', async (_, shown, given, code) => {
       const { port, script, tenant } = await startRefused(shown);
       const headers = given === undefined ? {} : { 'x-error-code': given };
@@ -456,7 +456,7 @@ describe('a charge', () => {
         .create(tenant, { valueCents: 4990, splits: asked })
         .catch((refusal: unknown) => refusal);
       expect(error).toMatchObject({
-        code: 'UPSTREAM_UNAVAILABLE',
+        code: 'UPSTREAM_REFUSED',
         retryable: false,
         moneyMayHaveMoved: false,
       });
@@ -503,7 +503,7 @@ describe('a subscription', () => {
     const { port, script, tenant } = await startSubscriptions();
     script.on('POST', '/v1/subscriptions', () => ok(answer));
     await expect(port.create(tenant, input)).rejects.toMatchObject({
-      code: 'UPSTREAM_UNAVAILABLE',
+      code: 'UPSTREAM_REFUSED',
       retryable: false,
       moneyMayHaveMoved: false,
     });
@@ -543,7 +543,7 @@ describe('evidence and content', () => {
     const { port, script, tenant } = await start(['disputes'], (facade) => createRemoteDisputes(facade));
     script.on('POST', '/v1/disputes/', () => ok(answer));
     await expect(port.submitEvidence(tenant, disputeId, { text: 'x' })).rejects.toMatchObject({
-      code: 'UPSTREAM_UNAVAILABLE',
+      code: 'UPSTREAM_REFUSED',
       retryable: false,
     });
   });
@@ -556,7 +556,7 @@ describe('evidence and content', () => {
     const { port, script, tenant } = await start(['deliveries'], createDeliveries);
     script.on('POST', '/v1/deliveries', () => ok(answer));
     await expect(port.create(tenant, { productId, content: { text: 'x' } })).rejects.toMatchObject({
-      code: 'UPSTREAM_UNAVAILABLE',
+      code: 'UPSTREAM_REFUSED',
       retryable: false,
     });
   });

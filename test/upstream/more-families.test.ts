@@ -97,7 +97,7 @@ describe('charges at a service that takes them', () => {
     ).rejects.toMatchObject({ code: 'NOT_FOUND', message: 'Subaccount not found' });
     await expect(
       charges.create(here(pair), { ...input, valueCents: 999, idempotencyKey: 's-2' }),
-    ).rejects.toMatchObject({ code: 'VALIDATION' });
+    ).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
     expect(await made(pair)).toHaveLength(1);
   });
 });
@@ -176,7 +176,7 @@ describe('deliveries at a service that takes them', () => {
     ).rejects.toMatchObject({ code: 'NOT_FOUND', message: 'Product not found' });
     await expect(
       deliveries.create(here(pair), { productId, content: { codes: ['AAAA-1111'] } }),
-    ).rejects.toMatchObject({ code: 'VALIDATION' });
+    ).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
     await pair.pass(MINUTE);
     expect(await portsOf(service).deliveries.count(there(pair), {})).toBe(1);
     expect(pair.facade.faults).toEqual([]);
@@ -319,7 +319,7 @@ describe('what is not named', () => {
             `mutation { done: ${change} { __typename ... on UserError { code } } }`,
           );
           expect({ change, done }).toMatchObject({
-            done: { __typename: 'UnavailableError', code: 'NOT_OFFERED' },
+            done: { __typename: 'PreconditionError', code: 'NOT_OFFERED' },
           });
         }
       }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UnavailableError } from '../../server/src/kernel/errors.ts';
+import { PreconditionError } from '../../server/src/kernel/errors.ts';
 import type { RequestKind } from '../../server/src/upstream/intents/operations.ts';
 import { createRequestKeys } from '../../server/src/upstream/intents/request-keys.ts';
 import type { Intent } from '../../server/src/upstream/intents/transitions.ts';
@@ -38,7 +38,7 @@ describe('the key of a request to another service', () => {
   );
 
   test('A key that restored records may lack is an error', async () => {
-    const behind = new UnavailableError('RECORDS_BEHIND', 'It is not known whether this was requested');
+    const behind = new PreconditionError('RECORDS_BEHIND', 'It is not known whether this was requested');
     const keys = createRequestKeys({ intents: { find: () => Promise.reject(behind) }, kinds: {} });
     await expect(keys.resourceOf(TENANT, 'createPayment', 'k')).rejects.toBe(behind);
   });

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import {
   invalidInput,
   isKeyConflict,
-  isRefusedWith,
   messageOf,
+  namedRefusal,
   noEndpoint,
   refusalOf,
   toUpstreamError,
@@ -25,13 +25,19 @@ test.each([
   expect(isKeyConflict(answer(message, code))).toBe(expected);
 });
 
-test('A code is read before the words, and words alone where there is none', () => {
-  const isDisputed = (message: string, code?: string) =>
-    isRefusedWith(answer(message, code), 'DISPUTE_STATE', /disput/i);
-  expect(isDisputed('Em contestação', 'DISPUTE_STATE')).toBe(true);
-  expect(isDisputed('This dispute is no reason', 'NOT_REFUNDABLE')).toBe(false);
-  expect(isDisputed('This payment is disputed')).toBe(true);
-  expect(isRefusedWith({ body: null, headers: {} }, 'DISPUTE_STATE', /disput/i)).toBe(false);
+test.each([
+  ['DISPUTE_STATE', { code: 'DISPUTE_STATE', message: 'no' }],
+  ['ORDER_PAID', { code: 'ORDER_PAID', message: 'no' }],
+  ['BANK_REFUSED', { code: 'BANK_REFUSED', message: 'no', retryable: false }],
+])('A refusal that the service names %s reaches the caller as itself', (code, refusal) => {
+  expect(namedRefusal(answer('no', code))).toMatchObject(refusal);
+  expect(refusalOf({ status: 409, ...answer('no', code) })).toMatchObject(refusal);
+});
+
+test('A code that is unknown, is of a transport, or has no words is not passed on', () => {
+  for (const each of [answer('no'), answer('no', 'A_LATER_CODE'), answer('no', 'UNAVAILABLE')])
+    expect(namedRefusal(each)).toBeNull();
+  expect(namedRefusal({ body: null, headers: { 'x-error-code': 'ORDER_PAID' } })).toBeNull();
 });
 
 test.each([

@@ -106,7 +106,7 @@ describe('configureWebhook', () => {
   ])('configureWebhook refuses the URL %j and names its field', async (url) => {
     expect((await app.live.request(CONFIGURE, { input: { url } })).configureWebhook).toMatchObject({
       __typename: 'ValidationError',
-      code: 'VALIDATION',
+      code: 'BAD_USER_INPUT',
       fields: [{ path: 'input.url' }],
     });
   });
@@ -137,7 +137,7 @@ describe('configureWebhook', () => {
     const input = { url: `${url}/other`, optionalEvents: ['DISPUTE_CLOSED', 'UNKNOWN'] };
     expect((await client.request(CONFIGURE, { input })).configureWebhook).toMatchObject({
       __typename: 'ValidationError',
-      code: 'VALIDATION',
+      code: 'BAD_USER_INPUT',
       fields: [{ path: 'input.optionalEvents' }],
     });
     await pay(client);
@@ -189,7 +189,7 @@ describe('configureWebhook', () => {
       (await rest.get('/webhook-endpoint')).body,
     ];
 
-    expect(await read()).toEqual([null, { error: 'No webhook URL is set' }]);
+    expect(await read()).toMatchObject([null, { error: 'No webhook URL is set' }]);
     for (const input of [{}, { enabled: true }, { rotateSecret: true }, { optionalEvents: [] }])
       expect(await configured(input)).toMatchObject({
         __typename: 'ValidationError',
@@ -263,7 +263,7 @@ describe('configureWebhook', () => {
       );
       expect(await codes(app.client(made.token))).toEqual(expected);
       const change = await app.client(made.token).send(CONFIGURE, { input: { enabled: false } });
-      expect(JSON.stringify(change.body)).toMatch(/PERMISSION_DENIED|FORBIDDEN/);
+      expect(JSON.stringify(change.body)).toMatch(/FORBIDDEN/);
     }
     const ofRestricted = app.rest(restricted);
     for (const { status } of [

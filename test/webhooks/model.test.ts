@@ -376,7 +376,7 @@ describe('a URL', () => {
       } catch (error) {
         refusal = error;
       }
-      expect(refusal).toMatchObject({ code: 'VALIDATION', fields: [{ path: 'input.url' }] });
+      expect(refusal).toMatchObject({ code: 'BAD_USER_INPUT', fields: [{ path: 'input.url' }] });
     }
   });
 });

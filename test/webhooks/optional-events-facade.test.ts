@@ -9,7 +9,7 @@ import { type Pair, type Service, startPair, startService } from '../support/pai
 const MINUTE = 60_000;
 
 const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) { configureWebhook(input: $input) {
-  __typename ... on ConfigureWebhookSuccess { endpoint { url optionalEvents } } ... on UnavailableError { code message } } }`;
+  __typename ... on ConfigureWebhookSuccess { endpoint { url optionalEvents } } ... on PreconditionError { code message } } }`;
 const CREATE = `mutation { createCardPayment(input: { valueCents: 4990, description: "Pão" }) {
   ... on CreateCardPaymentSuccess { cardPayment { orderCode status } } } }`;
 const FIND = `query ($orderCode: String!) { cardPayment(orderCode: $orderCode) {
@@ -210,7 +210,7 @@ describe('a facade of a service whose optional events are all opted into', () =>
     const input = { url: 'https://padaria.example/hook', optionalEvents: ALL };
     const { configureWebhook } = await pair.facade.client(pair.keys.live).request(CONFIGURE, { input });
     expect(configureWebhook).toEqual({
-      __typename: 'UnavailableError',
+      __typename: 'PreconditionError',
       code: 'NOT_OFFERED',
       message: expect.stringContaining('set the URL in its dashboard'),
     });

@@ -29,7 +29,10 @@ const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const ID = '0123456789abcdef01234567';
 const TAKEN = { status: 200, body: { received: true } };
-const REFUSED = { status: 401, body: { error: 'Invalid webhook signature' } };
+const REFUSED = {
+  status: 401,
+  body: { error: 'Invalid webhook signature', code: 'UNAUTHENTICATED', retryPolicy: 'AFTER_CHANGE' },
+};
 
 describe('a signature', () => {
   let database: Database;
@@ -133,7 +136,7 @@ describe('a signature', () => {
     for (const secret of [SECRET, ''])
       expect(
         await receiving.post({ body, headers: { 'x-webhook-signature': sign(body, secret).digest('hex') } }),
-      ).toEqual({ status: 503, body: { error: 'Webhooks are not configured' } });
+      ).toMatchObject({ status: 503, body: { error: 'Webhooks are not configured' } });
     expect(await receiving.count('received_webhook')).toBe(0);
     // The fault is logged once, and again an hour later.
     expect(receiving.faults.map(String)).toEqual([
@@ -232,7 +235,7 @@ describeOnDatabase('webhooks of the service', (open) => {
     ])('A body that is no JSON object is refused with 400: %s', async (_, body) => {
       const receiving = await startReceiving({ database });
       const { status, body: answer } = await receiving.post(delivered(body));
-      expect([status, answer]).toEqual([400, { error: expect.any(String) }]);
+      expect([status, answer]).toMatchObject([400, { error: expect.any(String), code: 'BAD_USER_INPUT' }]);
       expect(await receiving.count('received_webhook')).toBe(0);
     });
 
@@ -240,7 +243,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       const receiving = await startReceiving({ database });
       const body = Buffer.from([...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}')]);
       const headers = { 'x-webhook-signature': sign(body).digest('hex') };
-      expect(await receiving.post({ body, headers })).toEqual({
+      expect(await receiving.post({ body, headers })).toMatchObject({
         status: 400,
         body: { error: 'The body is not UTF-8' },
       });
@@ -431,7 +434,10 @@ describeOnDatabase('webhooks of the service', (open) => {
     const receiving = await startReceiving({ database: faulty });
     fails = 'the disk is full';
     const message = delivered(withdrawal('a', 'pending'), 'whd_1');
-    expect(await receiving.post(message)).toEqual({ status: 500, body: { error: 'Internal error' } });
+    expect(await receiving.post(message)).toMatchObject({
+      status: 500,
+      body: { error: 'Internal error', retryPolicy: 'LOOK_UP' },
+    });
     expect(await receiving.count('received_webhook')).toBe(0);
     expect(await receiving.published()).toEqual([]);
     expect(await receiving.count('task')).toBe(0);
@@ -518,11 +524,7 @@ describeOnDatabase('webhooks of the service', (open) => {
 
     test.each([
       ['cannot be read', new UpstreamFault('unreadable', 'maybe'), 5],
-      [
-        'is a refusal',
-        new UpstreamError('the key was rotated', { retryable: false, moneyMayHaveMoved: false }),
-        20,
-      ],
+      ['is a refusal', new UpstreamError('UPSTREAM_REFUSED', 'the key was rotated'), 20],
     ])(
       'A check whose answer %s is repeated a few times, and then a fault is logged',
       async (_, fault, times) => {

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
-import { UnavailableError } from '../../server/src/kernel/errors.ts';
+import { PreconditionError } from '../../server/src/kernel/errors.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import { signedHeaders } from '../../server/src/webhooks/signing.ts';
 import { describeOnDatabase } from '../support/database.ts';
@@ -377,7 +377,7 @@ describeOnDatabase('a card event', (open) => {
         () => null,
         (error: unknown) => error,
       );
-      expect(refusal).toBeInstanceOf(UnavailableError);
+      expect(refusal).toBeInstanceOf(PreconditionError);
       expect(refusal).toMatchObject({
         code: 'NOT_OFFERED',
         message: expect.stringContaining('dashboard'),

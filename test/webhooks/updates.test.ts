@@ -132,7 +132,10 @@ describe('updates of webhook deliveries', () => {
       const stream = client.ws(ONE, { webhookId });
       const { value } = await stream.next();
       expect(value.errors).toMatchObject([
-        { message: 'Webhook delivery not found', extensions: { code: 'NOT_FOUND' } },
+        {
+          message: 'Webhook delivery not found',
+          extensions: { code: 'NOT_FOUND', retryPolicy: 'AFTER_CHANGE' },
+        },
       ]);
       await stream.close();
     }

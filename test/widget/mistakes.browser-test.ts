@@ -133,7 +133,11 @@ it.each([
   ['must lie from 100 to 500', 600, 'does not take its amount-cents, 600'],
 ])('an amount that the server refuses with “%s” is explained once', async (says, amountCents, text) => {
   const console = listen();
-  const result = { __typename: 'ValidationError', code: 'VALIDATION', message: `input.valueCents: ${says}` };
+  const result = {
+    __typename: 'ValidationError',
+    code: 'BAD_USER_INPUT',
+    message: `input.valueCents: ${says}`,
+  };
   for (let element = 0; element < 2; element += 1) {
     const { element: wrong } = await checkout({ start: { result } }, { amountCents });
     await refused(wrong, 'invalid_input');

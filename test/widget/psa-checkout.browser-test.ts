@@ -686,7 +686,7 @@ describe('an order that another device has paid', () => {
   });
 
   it('A retry that is refused because the order is paid shows it, too', async () => {
-    const result = { __typename: 'UnavailableError', code: 'ORDER_PAID', message: 'no' };
+    const result = { __typename: 'PreconditionError', code: 'ORDER_PAID', message: 'no' };
     const { element, scenario } = await checkout();
     await element.start();
     await change(element, 'EXPIRED');
@@ -754,7 +754,7 @@ describe('an order that another device has paid', () => {
     ['ORDER_PAID', 'order_paid', 'Este pedido já está pago'],
     ['ORDER_REFUNDED', 'order_refunded', 'Este pedido foi pago e estornado'],
   ])('A start that is refused with %s shows it, too', async (code, phase, text) => {
-    const result = { __typename: 'UnavailableError', code, message: 'no' };
+    const result = { __typename: 'PreconditionError', code, message: 'no' };
     const { element } = await checkout({ start: { result } });
     const failed = event(element, 'psa-error');
     await element.start();
@@ -818,12 +818,12 @@ describe('errors', () => {
   );
 
   it.each([
-    ['ValidationError', 'VALIDATION', 'invalid_input', false],
-    ['PermissionError', 'PERMISSION_DENIED', 'unauthorized', false],
+    ['ValidationError', 'BAD_USER_INPUT', 'invalid_input', false],
+    ['PermissionError', 'FORBIDDEN', 'unauthorized', false],
     ['NotFoundError', 'NOT_FOUND', 'not_configured', false],
-    ['UnavailableError', 'CARD_PAYMENTS_NOT_CONFIGURED', 'not_configured', false],
-    ['UnavailableError', 'CHECKOUT_TOKEN_USED', 'conflict', true],
-    ['UnavailableError', 'CHECKOUT_TOKEN_PAUSED', 'unknown', true],
+    ['PreconditionError', 'CARD_PAYMENTS_NOT_CONFIGURED', 'not_configured', false],
+    ['PreconditionError', 'CHECKOUT_TOKEN_USED', 'conflict', true],
+    ['PreconditionError', 'CHECKOUT_TOKEN_PAUSED', 'unknown', true],
     ['IdempotencyError', 'IDEMPOTENCY_CONFLICT', 'conflict', true],
     ['RateLimitError', 'RATE_LIMITED', 'rate_limited', true],
     ['UpstreamError', 'UPSTREAM_UNAVAILABLE', 'server', true],

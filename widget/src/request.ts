@@ -224,7 +224,7 @@ const CODES: readonly [RegExp, CheckoutErrorCode][] = [
   [/^(BAD_USER_INPUT|VALIDATION)$/, 'invalid_input'],
   [/^(IDEMPOTENCY_CONFLICT|CHECKOUT_TOKEN_USED)$/, 'conflict'],
   [/^(NOT_(FOUND|OFFERED|IN_SANDBOX)|\w+_NOT_CONFIGURED|ONLY_IN_SANDBOX|LIMIT_REACHED)$/, 'not_configured'],
-  [/^(5|INTERNAL_SERVER_ERROR$|(UPSTREAM_)?UNAVAILABLE$)/, 'server'],
+  [/^(5|INTERNAL|UPSTREAM|UNAVAIL|OUTCOME|BANK)/, 'server'],
   // A status of success has no result here: it is a proxy's page.
   [/^(2|4|GRAPHQL)/, 'protocol'],
 ];

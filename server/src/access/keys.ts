@@ -9,7 +9,7 @@ import {
   WHITE,
   withContrast,
 } from '../kernel/color.ts';
-import { UnavailableError } from '../kernel/errors.ts';
+import { PreconditionError } from '../kernel/errors.ts';
 import { byMethod } from '../kernel/payout-methods/registry.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { nameText, plainText, visibleText } from '../kernel/text.ts';
@@ -134,7 +134,7 @@ export const noInput = z.strictObject({});
 export interface Administration {
   /**
    * Creates a key. `secret` is its only copy.
-   * @throws UnavailableError (ten are active), NotFoundError (the account), ValidationError (the account is
+   * @throws PreconditionError (ten are active), NotFoundError (the account), ValidationError (the account is
    *   ambiguous)
    */
   createKey(input: z.output<typeof createKeyInput>): Promise<{ key: ApiKey; secret: string }>;
@@ -150,10 +150,10 @@ export interface Administration {
   updateAccount(input: z.output<typeof updateAccountInput>): Promise<{ account: Account }>;
 }
 
-/** Refuses another key if an account has ten active ones. @throws UnavailableError */
+/** Refuses another key if an account has ten active ones. @throws PreconditionError */
 export function assertMayHaveAnotherKey(active: number): void {
   if (active >= MAX_ACTIVE_KEYS)
-    throw new UnavailableError(
+    throw new PreconditionError(
       'LIMIT_REACHED',
       `This account has ${active} active API keys, and ${MAX_ACTIVE_KEYS} are the most: revoke one first`,
     );

@@ -1,34 +1,10 @@
-/**
- * The codes of all refusals: errors that a caller can correct or must know. The domain throws one, which
- * rolls its transaction back; each transport maps every code to an error of its own. An `OutageError` is
- * answered with `OUTAGE`. Any other error is a fault: logged with its cause, shown as `Internal error`.
- */
-export type ErrorCode =
-  | 'VALIDATION'
-  | 'NOT_FOUND'
-  | 'UNAUTHENTICATED'
-  | 'PERMISSION_DENIED'
-  | 'RATE_LIMITED'
-  | 'INSUFFICIENT_FUNDS'
-  | 'CARD_PAYMENTS_NOT_CONFIGURED'
-  | 'NOT_IN_SANDBOX'
-  | 'ONLY_IN_SANDBOX'
-  | 'LIMIT_REACHED'
-  | 'IDEMPOTENCY_CONFLICT'
-  | 'CHECKOUT_TOKEN_USED'
-  | 'CHECKOUT_TOKEN_PAUSED'
-  | 'ORDER_PAID'
-  | 'ORDER_REFUNDED'
-  | 'NOT_CANCELABLE'
-  | 'NOT_REFUNDABLE'
-  | 'DISPUTE_STATE'
-  | 'NOT_PAYABLE'
-  | 'NOT_OFFERED'
-  | 'RECORDS_BEHIND'
-  | 'PAYMENTS_NOT_CONFIGURED'
-  | 'CURSOR_EXPIRED'
-  | 'UPSTREAM_UNAVAILABLE';
+import type { CodeOf, ErrorCode } from './error-codes.ts';
 
+/**
+ * An error that a caller can correct or must know. The domain throws one, which rolls its transaction back; each transport
+ * shows its code. An `OutageError` is shown as `UNAVAILABLE` or `OUTCOME_UNKNOWN`. Any other error is a fault: logged with its
+ * cause, shown as `Internal error`.
+ */
 export abstract class PaymentError extends Error {
   abstract readonly code: ErrorCode;
 }
@@ -40,7 +16,7 @@ export interface FieldError {
 }
 
 export class ValidationError extends PaymentError {
-  readonly code = 'VALIDATION';
+  readonly code = 'BAD_USER_INPUT';
   readonly fields: readonly FieldError[];
   constructor(fields: readonly FieldError[]) {
     super(fields.map((field) => `${field.path}: ${field.message}`).join('; '));
@@ -58,7 +34,7 @@ export class UnauthenticatedError extends PaymentError {
 }
 
 export class PermissionError extends PaymentError {
-  readonly code = 'PERMISSION_DENIED';
+  readonly code = 'FORBIDDEN';
   /** The permissions that each suffice; empty if only an unrestricted key may do it. */
   readonly requiresAnyOf: readonly string[];
   constructor(message: string, requiresAnyOf: readonly string[] = []) {
@@ -82,7 +58,6 @@ export class RateLimitError extends PaymentError {
   }
 }
 
-/** Whether the limit is that of the service behind a facade. Its counts concern the merchant and no payer. */
 export class InsufficientFundsError extends PaymentError {
   readonly code = 'INSUFFICIENT_FUNDS';
   readonly requestedCents: number;
@@ -115,25 +90,10 @@ export class InsufficientFundsError extends PaymentError {
   }
 }
 
-/** A request that the environment, the account's set-up or a limit does not allow. */
-export class UnavailableError extends PaymentError {
-  readonly code:
-    | 'CARD_PAYMENTS_NOT_CONFIGURED'
-    | 'NOT_IN_SANDBOX'
-    | 'ONLY_IN_SANDBOX'
-    | 'LIMIT_REACHED'
-    | 'CHECKOUT_TOKEN_USED'
-    | 'CHECKOUT_TOKEN_PAUSED'
-    | 'ORDER_PAID'
-    | 'ORDER_REFUNDED'
-    | 'NOT_CANCELABLE'
-    | 'NOT_REFUNDABLE'
-    | 'DISPUTE_STATE'
-    | 'NOT_PAYABLE'
-    | 'NOT_OFFERED'
-    | 'RECORDS_BEHIND'
-    | 'PAYMENTS_NOT_CONFIGURED';
-  constructor(code: UnavailableError['code'], message: string) {
+/** A request that the environment, the account's set-up, the state of the resource or a limit does not allow. */
+export class PreconditionError extends PaymentError {
+  readonly code: CodeOf<'PreconditionError'>;
+  constructor(code: PreconditionError['code'], message: string) {
     super(message);
     this.code = code;
   }
@@ -145,26 +105,30 @@ export class IdempotencyError extends PaymentError {
 }
 
 /**
- * A request that the service behind the facade did not answer. With `moneyMayHaveMoved`, it must not be repeated with
- * a new key: its outcome is looked up by `lookupReference`.
+ * A request that the service behind the facade, a bank or a network did not answer, or refused. With `OUTCOME_UNKNOWN` it may
+ * have been done, and must not be repeated with a new key: its outcome is looked up by `lookupReference`.
  */
 export class UpstreamError extends PaymentError {
-  readonly code = 'UPSTREAM_UNAVAILABLE';
-  readonly retryable: boolean;
+  readonly code: CodeOf<'UpstreamError'>;
   readonly moneyMayHaveMoved: boolean;
   readonly lookupReference: string | null;
   constructor(
+    code: UpstreamError['code'],
     message: string,
     {
-      retryable,
-      moneyMayHaveMoved,
+      moneyMayHaveMoved = false,
       lookupReference = null,
-    }: { retryable: boolean; moneyMayHaveMoved: boolean; lookupReference?: string | null },
+    }: { moneyMayHaveMoved?: boolean; lookupReference?: string | null } = {},
   ) {
     super(message);
-    this.retryable = retryable;
+    this.code = code;
     this.moneyMayHaveMoved = moneyMayHaveMoved;
     this.lookupReference = lookupReference;
+  }
+
+  /** Whether the same request may succeed a moment later. */
+  get retryable(): boolean {
+    return this.code === 'UPSTREAM_UNAVAILABLE';
   }
 }
 
@@ -201,7 +165,7 @@ export class NotBegun extends OutageError {
 /** Whether an error proves that nothing was done: a refusal, or an outage before the change. */
 export function hasDoneNothing(error: unknown): boolean {
   if (error instanceof OutageError) return !error.mayBeDone;
-  if (error instanceof UpstreamError) return !error.moneyMayHaveMoved;
+  if (error instanceof UpstreamError) return error.code !== 'OUTCOME_UNKNOWN';
   return error instanceof PaymentError;
 }
 
@@ -211,21 +175,19 @@ export function behindChange(error: unknown): unknown {
   return new OutageBehindChange(error.message, { cause: error });
 }
 
-/** The code of an outage in every transport, and of nothing else. */
-export const OUTAGE = 'UNAVAILABLE';
-
 /**
  * Describes an outage to a caller. If the outcome is unknown there is no `Retry-After`: a client that repeats by
  * itself, without a key, could do it twice.
  */
 export function describeOutage({ mayBeDone }: OutageError): {
+  code: ErrorCode;
   message: string;
   status: 503 | 504;
   retryAfterSeconds: number | null;
 } {
   return mayBeDone
-    ? { message: OUTCOME_UNKNOWN, status: 504, retryAfterSeconds: null }
-    : { message: UNAVAILABLE, status: 503, retryAfterSeconds: 1 };
+    ? { code: 'OUTCOME_UNKNOWN', message: OUTCOME_UNKNOWN, status: 504, retryAfterSeconds: null }
+    : { code: 'UNAVAILABLE', message: UNAVAILABLE, status: 503, retryAfterSeconds: 1 };
 }
 
 const UNAVAILABLE =

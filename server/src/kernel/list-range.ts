@@ -29,16 +29,16 @@ export function withoutExtra<Item>(
 
 /** The reads of a family of resources, which the embedded service and a facade share. */
 export interface FamilyReads<R, Filter> {
-  /** Finds a resource; null if it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
+  /** Finds a resource; null if it does not exist or is another tenant's. @throws PreconditionError (NOT_OFFERED) */
   find(tenant: Tenant, id: string): Promise<R | null>;
   /**
-   * Finds resources, in the order of the ids; null for one that is not found. @throws UnavailableError
+   * Finds resources, in the order of the ids; null for one that is not found. @throws PreconditionError
    * (NOT_OFFERED)
    */
   findMany(tenant: Tenant, ids: readonly string[]): Promise<(R | null)[]>;
   /**
    * Finds a resource, with the version of the tenant's log for which its state holds.
-   * @throws UnavailableError (NOT_OFFERED)
+   * @throws PreconditionError (NOT_OFFERED)
    */
   findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; resource: R } | null>;
   list(tenant: Tenant, range: ListRange & Filter): Promise<ListedRange<{ position: number; resource: R }>>;
@@ -51,7 +51,7 @@ export interface FamilyReads<R, Filter> {
   /**
    * Adds up the resources that a filter selects, in all and by groups. In front of another service it adds up
    * what this server has seen, and is never exact.
-   * @throws UnavailableError (NOT_OFFERED)
+   * @throws PreconditionError (NOT_OFFERED)
    */
   totals(tenant: Tenant, filter: Filter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;
 }

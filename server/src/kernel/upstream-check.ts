@@ -45,7 +45,7 @@ export const checkUpstreamInput = z.strictObject({ environment: z.enum(['live', 
 /** The check of the service behind a facade, for the operator of the server. */
 export interface UpstreamChecker {
   /**
-   * Calls the service by reads alone, within the budget. @throws UnavailableError (this server is no facade,
+   * Calls the service by reads alone, within the budget. @throws PreconditionError (this server is no facade,
    * or has no such key)
    */
   checkUpstream(input: z.output<typeof checkUpstreamInput>): Promise<UpstreamCheck>;

@@ -33,11 +33,8 @@ export function disbelieve(
 export function disbelieved(contradiction: string, { movesMoney }: { movesMoney: boolean }): Error {
   if (movesMoney) return unreadable(contradiction);
   return new UpstreamError(
+    'UPSTREAM_REFUSED',
     `The answer of the payments service is not what was requested: it has ${contradiction}`,
-    {
-      retryable: false,
-      moneyMayHaveMoved: false,
-    },
   );
 }
 

@@ -5,7 +5,7 @@ import { notOffered } from './responses.ts';
 /**
  * Refuses a request of a family that the operator has not enabled, because the service may not support it.
  * `what` begins a sentence: `Creating charges`.
- * @throws UnavailableError
+ * @throws PreconditionError
  */
 export function assertTaken(
   { families }: Pick<UpstreamDependencies, 'families'>,

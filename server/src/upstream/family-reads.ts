@@ -66,7 +66,7 @@ export function createFamilyReads<
      */
     onNotFound?: ((tenant: Tenant, requestOptions: RequestOptions) => Promise<void>) | undefined;
     /**
-     * Waits for a read, and throws if it shows that the service lacks the family. @throws UnavailableError,
+     * Waits for a read, and throws if it shows that the service lacks the family. @throws PreconditionError,
      * errors of `read`
      */
     offered?: <Value>(read: Promise<Value>) => Promise<Value>;

@@ -93,8 +93,8 @@ export function createOfferedList<Of extends Scope, Item extends object>(
     const missing = isAtEnd
       ? null
       : new UpstreamError(
+          'UPSTREAM_REFUSED',
           `The payments service has no lookup for ${inWords.replace(/^listing /, '')}, and this is not among the first ${offset} of its list`,
-          { retryable: false, moneyMayHaveMoved: false },
         );
     return ids.map((id) => found.get(id) ?? missing);
   }
@@ -102,7 +102,7 @@ export function createOfferedList<Of extends Scope, Item extends object>(
   const { inWords } = endpoint;
   const what = inWords.charAt(0).toUpperCase() + inWords.slice(1);
 
-  /** @throws UnavailableError if the service has shown that it has no such list, errors of `read` */
+  /** @throws PreconditionError if the service has shown that it has no such list, errors of `read` */
   const offered = <Value>(read: Promise<Value>) => withNotOffered(what, withUpstreamErrors(read));
 
   return {
@@ -111,7 +111,7 @@ export function createOfferedList<Of extends Scope, Item extends object>(
      * Finds items by their ids, in their order, in the newest `pages` pages: there is no other lookup. The
      * result has null for an item that is not in the list, and an UpstreamError if the list is longer than
      * these pages.
-     * @throws UnavailableError, errors of `read`
+     * @throws PreconditionError, errors of `read`
      */
     findMany: (scope: Of, ids: readonly string[], pages: number) => offered(search(scope, ids, pages)),
     list: (scope: Of, range: Parameters<typeof stableList.list>[1]) => offered(stableList.list(scope, range)),

@@ -1,11 +1,11 @@
+import { type CodeOf, ERROR_CODES, type ErrorCode, isErrorCode } from '../kernel/error-codes.ts';
 import {
-  type ErrorCode,
   IdempotencyError,
   NotFoundError,
   type PaymentError,
   PermissionError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
@@ -16,7 +16,7 @@ import { NOT_JSON, type UpstreamAnswer, UpstreamFault } from './upstream.ts';
 // The meaning of the service's answers, and the errors for callers if there is no answer: the same in every
 // slice.
 
-type Refusal = Pick<UpstreamAnswer, 'status' | 'body'>;
+type Refusal = Pick<UpstreamAnswer, 'status' | 'body'> & Partial<Pick<UpstreamAnswer, 'headers'>>;
 
 export function isSuccess({ status }: Pick<UpstreamAnswer, 'status'>): boolean {
   return status >= 200 && status < 300;
@@ -68,23 +68,41 @@ export function assertConclusive({ status, body }: Refusal): void {
 
 // ── Refusals: certainly nothing was done ────────────────────────────────────────────────────────
 
-const REFUSED = { retryable: false, moneyMayHaveMoved: false };
-
 /** The error for a refusal in general. `permissions`: any one of them would have sufficed. */
 export function refusalOf(
-  { status, body }: Refusal,
+  { status, body, headers = {} }: Refusal,
   { permissions = [], secret = '' }: { permissions?: readonly string[]; secret?: string } = {},
 ): PaymentError {
   if (status === 401)
-    return new UpstreamError('The payments service does not accept the key of this server', REFUSED);
+    return new UpstreamError(
+      'UPSTREAM_REFUSED',
+      'The payments service does not accept the key of this server',
+    );
   const message = messageOf(body, { secret });
   // A page without the service's message comes from a proxy.
   if (status === 403)
     return message === null ? toUpstreamError(notReached(status)) : new PermissionError(message, permissions);
+  const named = status === 409 ? namedRefusal({ headers, body }) : null;
+  if (named) return named;
   return new UpstreamError(
+    'UPSTREAM_REFUSED',
     `The payments service refused with status ${status}${message ? `: ${message}` : ''}`,
-    REFUSED,
   );
+}
+
+/** The refusal that a service of this project's own names by its code; null if it names none that a caller is shown as such. */
+export function namedRefusal({
+  headers,
+  body,
+}: Pick<UpstreamAnswer, 'headers' | 'body'>): PaymentError | null {
+  const [code, message] = [errorCodeOf({ headers }), messageOf(body)];
+  if (code === undefined || message === null || !isErrorCode(code)) return null;
+  if (code === 'BANK_REFUSED') return new UpstreamError(code, message);
+  return isPrecondition(code) ? new PreconditionError(code, message) : null;
+}
+
+function isPrecondition(code: ErrorCode): code is CodeOf<'PreconditionError'> {
+  return ERROR_CODES[code].type === 'PreconditionError';
 }
 
 /**
@@ -120,7 +138,10 @@ export function keyUsed(message: string | null): IdempotencyError {
  * key mentions one.
  */
 export function isKeyConflict(answer: Pick<UpstreamAnswer, 'body' | 'headers'>): boolean {
-  return isRefusedWith(answer, 'IDEMPOTENCY_CONFLICT', /idempoten/i);
+  const code = errorCodeOf(answer);
+  return code === undefined
+    ? /idempoten/i.test(messageOf(answer.body) ?? '')
+    : code === 'IDEMPOTENCY_CONFLICT';
 }
 
 /**
@@ -143,7 +164,8 @@ export function refusalOfCreation(
   if (answer.status === 404 && missing !== null) return new NotFoundError(`${missing} not found`);
   if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields });
   if (answer.status !== 409) return refusalOf(answer);
-  return isKeyConflict(answer) ? keyUsed(message) : conflict(message);
+  if (isKeyConflict(answer)) return keyUsed(message);
+  return namedRefusal(answer) ?? conflict(message);
 }
 
 /**
@@ -153,30 +175,20 @@ export function errorCodeOf({ headers }: Pick<UpstreamAnswer, 'headers'>): strin
   return headers['x-error-code'];
 }
 
-/** Whether a refusal has this code, or, if it has no code, whether the words of its message say so. */
-export function isRefusedWith(
-  { body, headers }: Pick<UpstreamAnswer, 'body' | 'headers'>,
-  code: ErrorCode,
-  words: RegExp,
-): boolean {
-  const given = errorCodeOf({ headers });
-  return given === undefined ? words.test(messageOf(body) ?? '') : given === code;
-}
-
 /** The service has shown that it lacks this endpoint. */
 export class MissingEndpointError extends UpstreamError {}
 
 /** The error for an endpoint that the service lacks; `what` is its purpose: `deleting products`. */
 export function noEndpoint(what: string): UpstreamError {
-  return new MissingEndpointError(`The payments service has no endpoint for ${what}`, REFUSED);
+  return new MissingEndpointError('UPSTREAM_REFUSED', `The payments service has no endpoint for ${what}`);
 }
 
 /**
  * The refusal of an action for which the service has no known operation; `what` begins a sentence:
  * `Refunding`.
  */
-export function notOffered(what: string): UnavailableError {
-  return new UnavailableError(
+export function notOffered(what: string): PreconditionError {
+  return new PreconditionError(
     'NOT_OFFERED',
     `${what} is not offered by the payments service behind this server`,
   );
@@ -184,7 +196,7 @@ export function notOffered(what: string): UnavailableError {
 
 /**
  * Waits for a read, and refuses its subject as not offered if the endpoint is missing. @throws
- * UnavailableError, errors of `read`
+ * PreconditionError, errors of `read`
  */
 export async function withNotOffered<Value>(what: string, read: Promise<Value>): Promise<Value> {
   return read.catch((error: unknown) => {
@@ -193,8 +205,6 @@ export async function withNotOffered<Value>(what: string, read: Promise<Value>):
 }
 
 // ── No answer ───────────────────────────────────────────────────────────────────────────────────
-
-const RETRYABLE = { retryable: true, moneyMayHaveMoved: false };
 
 export function isNotImplemented(error: unknown): boolean {
   return error instanceof UpstreamFault && error.kind === 'server_error' && error.detail === '501';
@@ -246,12 +256,12 @@ export function isInconclusive(error: unknown): error is Error {
 
 /** The error of a request that was certainly not done, and may be retried. */
 export function toUpstreamError(fault: UpstreamFault): UpstreamError {
-  return new UpstreamError(fault.message, RETRYABLE);
+  return new UpstreamError('UPSTREAM_UNAVAILABLE', fault.message);
 }
 
 /** The error for a caller if the service cannot be reached and an older answer does not suffice. */
 export function cannotAsk(): UpstreamError {
-  return new UpstreamError('The payments service cannot be asked now', RETRYABLE);
+  return new UpstreamError('UPSTREAM_UNAVAILABLE', 'The payments service cannot be asked now');
 }
 
 /** Maps the faults of a read to errors of its caller: a read without an answer has changed nothing. */
@@ -261,7 +271,7 @@ export function withUpstreamErrors<Value>(read: Promise<Value>): Promise<Value> 
   });
 }
 
-/** Refuses a filter of a list that the service alone divides into pages. @throws UnavailableError (NOT_OFFERED) */
+/** Refuses a filter of a list that the service alone divides into pages. @throws PreconditionError (NOT_OFFERED) */
 export function assertUnfiltered(filter: object, list: string): void {
   if (Object.values(filter).some((asked) => asked !== undefined))
     throw notOffered(`Listing ${list} by these conditions`);

@@ -261,7 +261,7 @@ export function createStableOffsetList<Where, Item extends object | number>({
       const scan = openScan(where);
       await scan.newest();
       if (scan.known()?.isTotalKnown === false)
-        throw new UpstreamError(`${END_UNKNOWN}, so its items cannot be counted`, REFUSED);
+        throw new UpstreamError('UPSTREAM_REFUSED', `${END_UNKNOWN}, so its items cannot be counted`);
       if (!wants) return scan.total();
       let count = 0;
       for (let rank = scan.total(); rank >= 1; rank -= 1) {
@@ -275,7 +275,6 @@ export function createStableOffsetList<Where, Item extends object | number>({
 }
 
 const END_UNKNOWN = 'the payments service does not report where the list ends';
-const REFUSED = { retryable: false, moneyMayHaveMoved: false };
 
 /**
  * Asserts that a range of a list whose end is not known begins at its newest item: positions are counted from

@@ -183,7 +183,7 @@ export interface WebhookService {
    * @throws ValidationError (also: no URL is given, and none was set before)
    */
   configure(tenant: Tenant, input: ConfigureWebhookInput): Promise<ConfiguredWebhook>;
-  /** Reads the configuration; null before a URL was set. @throws UnavailableError in front of another service */
+  /** Reads the configuration; null before a URL was set. @throws PreconditionError in front of another service */
   settings(tenant: Tenant): Promise<WebhookSettings | null>;
   /**
    * Sends a delivery again under the same id, with as many attempts as the first time; a pending one is due now.

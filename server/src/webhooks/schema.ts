@@ -7,8 +7,8 @@ import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../api/
 import { assertMay, assertUnrestrictedKey, callerOf } from '../kernel/caller.ts';
 import {
   NotFoundError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
@@ -281,7 +281,7 @@ builder.mutationFields((t) => ({
     description:
       'Changes the webhook URL of the key’s environment, its optional events, or whether it is sent to, and rotates its secret if requested. Each environment has one URL and one secret.',
     args: { input: t.arg({ type: ConfigureWebhookInput, required: true }) },
-    errors: { types: [ValidationError, UnavailableError, UpstreamError] },
+    errors: { types: [ValidationError, PreconditionError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
       services.webhooks.configure(tenant, input),
     ),
@@ -291,7 +291,7 @@ builder.mutationFields((t) => ({
     description:
       'Sends a webhook again, to the same URL and under the same webhookId, with up to seven attempts. A delivery that waits for its next attempt is due now.',
     args: { webhookId: t.arg.string({ required: true }) },
-    errors: { types: [NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
+    errors: { types: [NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { webhookId }, { services }) => ({
       delivery: await services.webhooks.redeliver(tenant, webhookId),
     })),

@@ -210,7 +210,7 @@ describe('accountUpdates', () => {
     expect(typesOf(await read(client, { after: before }, allowed.length))).toEqual(allowed);
     expect(await refusalOf(client, { kinds: ['PAYOUT', 'PAYMENT'] })).toMatchObject({
       message: 'This dashboard token does not have the scope payments',
-      extensions: { code: 'FORBIDDEN' },
+      extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' },
     });
     // The refunds here are of payments, which the token may not read.
     const cards = await holder('card_payments');
@@ -225,7 +225,9 @@ describe('accountUpdates', () => {
       accountId,
     });
     for (const client of [await holder('products'), app.client(checkout)])
-      expect(await refusalOf(client, {})).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
+      expect(await refusalOf(client, {})).toMatchObject({
+        extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' },
+      });
   });
 
   test('a restricted key follows the payouts of subaccounts alone', async () => {
@@ -258,7 +260,7 @@ describe('accountUpdates', () => {
   ])('%j is refused', async (variables, message) => {
     expect(await refusalOf(live, variables)).toMatchObject({
       message: expect.stringMatching(message),
-      extensions: { code: 'BAD_USER_INPUT' },
+      extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
     });
   });
 });

@@ -130,13 +130,13 @@ const OPERATIONS: Record<string, Row> = {
     'ConfigureWebhookSuccess',
   ),
   'Mutation.createCardPayment': mutation('(input: { valueCents: 100 })', 'CreateCardPaymentSuccess', {
-    test: 'UnavailableError',
+    test: 'PreconditionError',
   }),
   'Mutation.createCharge': mutation('(input: { valueCents: 100 })', 'CreateChargeSuccess'),
   'Mutation.createCheckoutToken': mutation(
     '(input: { amount: { fixedCents: 100 } })',
     'CreateCheckoutTokenSuccess',
-    { test: 'UnavailableError' },
+    { test: 'PreconditionError' },
   ),
   'Mutation.createDashboardToken': mutation('(input: { scopes: [WALLET] })', 'CreateDashboardTokenSuccess'),
   'Mutation.createDelivery': mutation(
@@ -153,7 +153,7 @@ const OPERATIONS: Record<string, Row> = {
     'CreateSubscriptionSuccess',
   ),
   'Mutation.createTestPayment': mutation('(input: { valueCents: 100 })', 'CreateTestPaymentSuccess', {
-    live: 'UnavailableError',
+    live: 'PreconditionError',
   }),
   'Mutation.deleteDelivery': mutation(`(deliveryId: "${NO_ID}")`, 'NotFoundError'),
   'Mutation.deleteProduct': mutation(`(productId: "${NO_ID}")`, 'NotFoundError'),
@@ -169,12 +169,12 @@ const OPERATIONS: Record<string, Row> = {
   'Mutation.requestSubaccountPayout': mutation(
     `(input: { ${OF_SUBACCOUNT}, amountCents: 500, pixKey: "maria@example.com", ${KEY} })`,
     'NotFoundError',
-    { gerenciar: 'NotFoundError', sacar: 'NotFoundError', test: 'UnavailableError' },
+    { gerenciar: 'NotFoundError', sacar: 'NotFoundError', test: 'PreconditionError' },
   ),
   'Mutation.resumeToken': mutation('(token: "x")', 'NotFoundError'),
   'Mutation.revokeToken': mutation('(token: "x")', 'NotFoundError'),
   'Mutation.simulatePayment': mutation(`(input: { id: "psa_${NO_HEX}" })`, 'NotFoundError', {
-    live: 'UnavailableError',
+    live: 'PreconditionError',
   }),
   'Mutation.startCheckout': {
     rest: '(input: { attemptId: "0123456789012345678901" })',

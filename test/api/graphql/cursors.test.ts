@@ -50,7 +50,7 @@ const refusedAfter = (message: string) => ({
 });
 const NO_PLACE = { status: 400, ...refusedAfter('is not a cursor of this list') };
 const NO_CURSOR = refusedAfter('is not a cursor of updates: give updatesCursor, or the cursor of an update');
-const EXPIRED = { errors: [{ extensions: { code: 'CURSOR_EXPIRED' } }] };
+const EXPIRED = { errors: [{ extensions: { code: 'CURSOR_EXPIRED', retryPolicy: 'AFTER_CHANGE' } }] };
 
 /** The same cursor with one other character, which still spells 16 bytes. */
 function changed(cursor: string): string {

@@ -125,7 +125,9 @@ describe('a server behind a gateway', () => {
     const representations = [byCode(codes[0]!), { __typename: 'Product', productId }];
     const { body } = await app.client(token).send(ENTITIES, { representations });
     expect(body.data._entities).toMatchObject([null, { productId }]);
-    expect(body.errors).toMatchObject([{ path: ['_entities', 0], extensions: { code: 'FORBIDDEN' } }]);
+    expect(body.errors).toMatchObject([
+      { path: ['_entities', 0], extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' } },
+    ]);
     const payer = app.client(await addToken(app, { kind: 'payment', grant: { orderCode: codes[0] } }));
     const payments = { representations: [byCode(codes[0]!), byCode(codes[1]!)] };
     expect((await payer.send(ENTITIES, payments)).body.data._entities).toEqual([found(codes[0]!), null]);
@@ -196,7 +198,7 @@ describe('a server behind a gateway', () => {
     const { body } = await app.client(token).send(query);
     expect(body.errors[0]).toMatchObject({
       message: 'The schema is shown to API keys',
-      extensions: { code: 'FORBIDDEN' },
+      extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' },
     });
     const anonymous = await app.client(null).send(query);
     expect(anonymous.body.errors[0].extensions.code).toBe('UNAUTHENTICATED');

@@ -124,7 +124,10 @@ describe('Idempotency-Key', () => {
     const { status, data, errors } = await ask('a', query);
     expect([status, data]).toEqual([400, undefined]);
     expect(errors).toMatchObject([
-      { message: expect.stringMatching(message), extensions: { code: 'BAD_USER_INPUT' } },
+      {
+        message: expect.stringMatching(message),
+        extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
+      },
     ]);
     expect(await payouts()).toBe(0);
   });

@@ -22,7 +22,7 @@ describe('a result with a root field that has failed', () => {
       status: 200,
       body: {
         data: { wallet: null, payouts: { totalCount: 0 } },
-        errors: [{ path: ['wallet'], extensions: { code: 'FORBIDDEN' } }],
+        errors: [{ path: ['wallet'], extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' } }],
       },
     };
     const refused = app.client(token);
@@ -61,7 +61,7 @@ describe('a result with a root field that has failed', () => {
       status: 200,
       body: {
         data: { first: { replayed: false }, failed: null, last: { replayed: false } },
-        errors: [{ path: ['failed'], extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+        errors: [{ path: ['failed'], extensions: { code: 'INTERNAL_SERVER_ERROR', retryPolicy: 'LOOK_UP' } }],
       },
     });
     expect(own.faults).toHaveLength(1);
@@ -88,7 +88,7 @@ describe('stock clients', () => {
     const read = (catches: boolean) =>
       fetchQuery(relay, artifact(catches), {}).toPromise() as Promise<Record<string, unknown>>;
     expect(await read(true)).toEqual({
-      wallet: { ok: false, errors: [{ extensions: { code: 'FORBIDDEN' } }] },
+      wallet: { ok: false, errors: [{ extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' } }] },
       payouts: { totalCount: 0 },
     });
     await expect(read(false)).rejects.toThrow('Unexpected response payload');

@@ -192,8 +192,10 @@ describe('totals of the service', () => {
     expect(await totalsOf(facade, OF_SUBACCOUNTS)).toMatchObject({ count: 0, isExact: false });
     const release = { releasedAfter: hours.from };
     expect(await refusal(facade, CARDS, { filter: release })).toMatchObject({
-      extensions: { code: 'NOT_OFFERED' },
+      extensions: { code: 'NOT_OFFERED', retryPolicy: 'AFTER_CHANGE' },
     });
-    expect(await refusal(facade, REFUNDS, {})).toMatchObject({ extensions: { code: 'NOT_OFFERED' } });
+    expect(await refusal(facade, REFUNDS, {})).toMatchObject({
+      extensions: { code: 'NOT_OFFERED', retryPolicy: 'AFTER_CHANGE' },
+    });
   });
 });

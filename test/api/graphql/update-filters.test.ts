@@ -409,7 +409,10 @@ describe('the filters of all… updates', () => {
     const { value } = await stream.next();
     await stream.close();
     expect(value.errors).toMatchObject([
-      { message: expect.stringMatching(message), extensions: { code: 'BAD_USER_INPUT' } },
+      {
+        message: expect.stringMatching(message),
+        extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
+      },
     ]);
   });
 });

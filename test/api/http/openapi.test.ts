@@ -1,6 +1,7 @@
 import { validate } from '@readme/openapi-parser';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CODE_ROWS } from '../../../server/src/kernel/error-codes.ts';
 import { DESCRIBED_WEBHOOKS } from '../../../server/src/webhooks/sent-events.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../../support/app.ts';
 import { createManualClock } from '../../support/clock.ts';
@@ -81,7 +82,11 @@ describe('the OpenAPI description', () => {
 
   test('the description is answered to no other method', async () => {
     const { status, headers, body } = await describedBy({ method: 'POST' });
-    expect([status, headers.get('allow'), body]).toEqual([405, 'GET, HEAD', { error: 'Method not allowed' }]);
+    expect([status, headers.get('allow'), body]).toMatchObject([
+      405,
+      'GET, HEAD',
+      { error: 'Method not allowed' },
+    ]);
   });
 
   test('the description has the server’s address, the version and the security scheme', () => {
@@ -91,12 +96,15 @@ describe('the OpenAPI description', () => {
     expect(description.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
   });
 
-  test('the description has one schema for all errors', () => {
-    expect(description.components.schemas.Error).toMatchObject({
-      properties: { error: { type: 'string' } },
-      required: ['error'],
-      additionalProperties: false,
+  test('the description has one schema for all errors, open to members and values of later versions', () => {
+    const { Error: schema } = description.components.schemas;
+    expect(schema).toMatchObject({
+      properties: { error: { type: 'string' }, code: { type: 'string' }, retryPolicy: { type: 'string' } },
+      required: ['error', 'code', 'retryPolicy'],
     });
+    expect(JSON.stringify(schema)).not.toMatch(/"additionalProperties"|"enum"/);
+    for (const [code, { only }] of CODE_ROWS)
+      expect(schema.properties.code.description.includes(`\`${code}\``)).toBe(only !== 'GraphQL');
   });
 });
 
@@ -189,7 +197,7 @@ describe('each operation', () => {
         headers: { authorization: `Bearer ${TEST_KEY}` },
       });
       expect(answer.status).not.toBe(405);
-      expect(await answer.json()).not.toEqual({ error: 'Not found' });
+      expect(answer.headers.get('x-error-code')).not.toBe('ROUTE_NOT_FOUND');
     }
   });
 });

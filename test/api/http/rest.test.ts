@@ -6,16 +6,16 @@ import { pageOf, pageQuery, type RestOperation, restOperation } from '../../../s
 import { createRestRoutes } from '../../../server/src/api/http/rest-routes.ts';
 import { createHttpServer } from '../../../server/src/api/http/server.ts';
 import type { Caller } from '../../../server/src/kernel/caller.ts';
+import { type ErrorCode, retryOf } from '../../../server/src/kernel/error-codes.ts';
 import {
   CursorExpiredError,
-  type ErrorCode,
   IdempotencyError,
   NotFoundError,
   PaymentError,
   PermissionError,
+  PreconditionError,
   RateLimitError,
   UnauthenticatedError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../../server/src/kernel/errors.ts';
@@ -29,12 +29,23 @@ import { generated } from '../../support/scale.ts';
 
 // ── A shop with every kind of operation ─────────────────────────────────────────────────────────
 
+/** The codes of refusals of the domain; the others are of HTTP, of GraphQL, or of a server that cannot answer. */
+type RefusalCode = Exclude<
+  ErrorCode,
+  | 'UNAVAILABLE'
+  | 'INTERNAL_SERVER_ERROR'
+  | 'SLOW_CONSUMER'
+  | 'PERSISTED_QUERY_NOT_FOUND'
+  | 'ROUTE_NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+>;
+
 class InsufficientFunds extends PaymentError {
   readonly code = 'INSUFFICIENT_FUNDS';
 }
 
-const REFUSALS: Record<ErrorCode, [error: PaymentError, status: number, message: string]> = {
-  VALIDATION: [
+const REFUSALS: Record<RefusalCode, [error: PaymentError, status: number, message: string]> = {
+  BAD_USER_INPUT: [
     new ValidationError([
       { path: 'input.amount.fixedCents', message: 'must be less' },
       { path: 'first', message: 'must be more' },
@@ -43,7 +54,7 @@ const REFUSALS: Record<ErrorCode, [error: PaymentError, status: number, message:
     'amount.fixedCents: must be less; first: must be more',
   ],
   UNAUTHENTICATED: [new UnauthenticatedError('Invalid API key'), 401, 'Invalid API key'],
-  PERMISSION_DENIED: [new PermissionError('Not with this key'), 403, 'Not with this key'],
+  FORBIDDEN: [new PermissionError('Not with this key'), 403, 'Not with this key'],
   NOT_FOUND: [new NotFoundError('Thing not found'), 404, 'Thing not found'],
   RATE_LIMITED: [
     new RateLimitError('5 payouts an hour', 1800),
@@ -52,30 +63,33 @@ const REFUSALS: Record<ErrorCode, [error: PaymentError, status: number, message:
   ],
   INSUFFICIENT_FUNDS: [new InsufficientFunds('Too little'), 400, 'Too little'],
   CARD_PAYMENTS_NOT_CONFIGURED: [
-    new UnavailableError('CARD_PAYMENTS_NOT_CONFIGURED', 'No cards'),
+    new PreconditionError('CARD_PAYMENTS_NOT_CONFIGURED', 'No cards'),
     409,
     'No cards',
   ],
-  PAYMENTS_NOT_CONFIGURED: [new UnavailableError('PAYMENTS_NOT_CONFIGURED', 'No PIX'), 409, 'No PIX'],
-  NOT_IN_SANDBOX: [new UnavailableError('NOT_IN_SANDBOX', 'Live alone'), 403, 'Live alone'],
-  ONLY_IN_SANDBOX: [new UnavailableError('ONLY_IN_SANDBOX', 'Sandbox alone'), 403, 'Sandbox alone'],
-  LIMIT_REACHED: [new UnavailableError('LIMIT_REACHED', 'Enough'), 409, 'Enough'],
+  PAYMENTS_NOT_CONFIGURED: [new PreconditionError('PAYMENTS_NOT_CONFIGURED', 'No PIX'), 409, 'No PIX'],
+  NOT_IN_SANDBOX: [new PreconditionError('NOT_IN_SANDBOX', 'Live alone'), 403, 'Live alone'],
+  ONLY_IN_SANDBOX: [new PreconditionError('ONLY_IN_SANDBOX', 'Sandbox alone'), 403, 'Sandbox alone'],
+  LIMIT_REACHED: [new PreconditionError('LIMIT_REACHED', 'Enough'), 409, 'Enough'],
   IDEMPOTENCY_CONFLICT: [new IdempotencyError('Other input'), 409, 'Other input'],
-  CHECKOUT_TOKEN_USED: [new UnavailableError('CHECKOUT_TOKEN_USED', 'Used'), 409, 'Used'],
-  CHECKOUT_TOKEN_PAUSED: [new UnavailableError('CHECKOUT_TOKEN_PAUSED', 'Paused'), 409, 'Paused'],
-  ORDER_PAID: [new UnavailableError('ORDER_PAID', 'Order paid'), 409, 'Order paid'],
-  ORDER_REFUNDED: [new UnavailableError('ORDER_REFUNDED', 'Order refunded'), 409, 'Order refunded'],
-  NOT_CANCELABLE: [new UnavailableError('NOT_CANCELABLE', 'Paid'), 409, 'Paid'],
-  RECORDS_BEHIND: [new UnavailableError('RECORDS_BEHIND', 'Restored'), 503, 'Restored'],
-  NOT_PAYABLE: [new UnavailableError('NOT_PAYABLE', 'Failed'), 409, 'Failed'],
-  NOT_REFUNDABLE: [new UnavailableError('NOT_REFUNDABLE', 'Not paid'), 409, 'Not paid'],
-  DISPUTE_STATE: [new UnavailableError('DISPUTE_STATE', 'Disputed'), 409, 'Disputed'],
-  NOT_OFFERED: [new UnavailableError('NOT_OFFERED', 'Not there'), 501, 'Not there'],
+  CHECKOUT_TOKEN_USED: [new PreconditionError('CHECKOUT_TOKEN_USED', 'Used'), 409, 'Used'],
+  CHECKOUT_TOKEN_PAUSED: [new PreconditionError('CHECKOUT_TOKEN_PAUSED', 'Paused'), 409, 'Paused'],
+  ORDER_PAID: [new PreconditionError('ORDER_PAID', 'Order paid'), 409, 'Order paid'],
+  ORDER_REFUNDED: [new PreconditionError('ORDER_REFUNDED', 'Order refunded'), 409, 'Order refunded'],
+  NOT_CANCELABLE: [new PreconditionError('NOT_CANCELABLE', 'Paid'), 409, 'Paid'],
+  RECORDS_BEHIND: [new PreconditionError('RECORDS_BEHIND', 'Restored'), 503, 'Restored'],
+  NOT_PAYABLE: [new PreconditionError('NOT_PAYABLE', 'Failed'), 409, 'Failed'],
+  NOT_REFUNDABLE: [new PreconditionError('NOT_REFUNDABLE', 'Not paid'), 409, 'Not paid'],
+  DISPUTE_STATE: [new PreconditionError('DISPUTE_STATE', 'Disputed'), 409, 'Disputed'],
+  NOT_OFFERED: [new PreconditionError('NOT_OFFERED', 'Not there'), 501, 'Not there'],
   CURSOR_EXPIRED: [new CursorExpiredError('Too old'), 400, 'Too old'],
-  UPSTREAM_UNAVAILABLE: [
-    new UpstreamError('No answer', { retryable: true, moneyMayHaveMoved: false }),
-    502,
-    'No answer',
+  UPSTREAM_UNAVAILABLE: [new UpstreamError('UPSTREAM_UNAVAILABLE', 'No answer'), 502, 'No answer'],
+  UPSTREAM_REFUSED: [new UpstreamError('UPSTREAM_REFUSED', 'No'), 502, 'No'],
+  BANK_REFUSED: [new UpstreamError('BANK_REFUSED', 'The bank says no'), 409, 'The bank says no'],
+  OUTCOME_UNKNOWN: [
+    new UpstreamError('OUTCOME_UNKNOWN', 'Perhaps', { moneyMayHaveMoved: true, lookupReference: 'look' }),
+    504,
+    'Perhaps',
   ],
 };
 
@@ -151,7 +165,7 @@ const operations: RestOperation[] = [
     async handle({ params }) {
       if (params.id === 'broken') throw new Error('a secret of the database');
       if (params.id === 'badly-answered') return { status: 200, body: { deleted: JSON.parse('false') } };
-      const refusal = REFUSALS[params.id as ErrorCode];
+      const refusal = REFUSALS[params.id as RefusalCode];
       if (refusal) throw refusal[0];
       return { status: 200, body: { deleted: true } };
     },
@@ -311,7 +325,11 @@ describe('a path', () => {
     ['POST', '/things/1/parts/2', 'GET, HEAD'],
   ])('%s %s is answered with 405 and the allowed methods', async (method, path, allow) => {
     const answer = await rest().send(path, { method });
-    expect(answer).toMatchObject({ status: 405, body: { error: 'Method not allowed' } });
+    expect(answer).toMatchObject({
+      status: 405,
+      body: { error: 'Method not allowed', code: 'METHOD_NOT_ALLOWED', retryPolicy: 'AFTER_CHANGE' },
+    });
+    expect(answer.headers.get('x-error-code')).toBe('METHOD_NOT_ALLOWED');
     expect(answer.headers.get('allow')).toBe(allow);
     expect(answer.headers.get('ratelimit-limit')).toBe('120');
   });
@@ -362,13 +380,13 @@ describe('a page', () => {
     [`${'a'.repeat(5_000)}=1`, 'a'.repeat(60)],
   ])('a page with the unknown parameter of %s is refused with its name', async (query, name, hint = '') => {
     const { status, headers, body } = await rest().get(`/things?${query}`);
-    expect([status, headers.get('x-error-code')]).toEqual([400, 'VALIDATION']);
+    expect([status, headers.get('x-error-code')]).toEqual([400, 'BAD_USER_INPUT']);
     expect(body.error).toBe(`${name}: is no query parameter of GET /v1/things${hint}`);
   });
 
   test('a change with a query is refused, and not made without what the query says', async () => {
     const { status, body } = await rest().post('/things?idempotencyKey=order-1', { amountCents: 1 });
-    expect([status, body]).toEqual([
+    expect([status, body]).toMatchObject([
       400,
       { error: 'idempotencyKey: is no query parameter of POST /v1/things' },
     ]);
@@ -535,7 +553,7 @@ describe('a connection', () => {
     const answer = await raw(['transfer-encoding: chunked'], piece.repeat(3));
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toMatch(/connection: close/i);
-    expect(answer).toContain('{"error":"The body must have at most 65536 bytes"}');
+    expect(answer).toContain('{"error":"The body must have at most 65536 bytes","code":"BAD_USER_INPUT"');
   });
 
   test('a request that announces a body that is too large is refused before the body is sent', async () => {
@@ -573,7 +591,17 @@ describe('a connection', () => {
 describe('a refusal', () => {
   test.each(Object.entries(REFUSALS))('the error %s has its status', async (code, [, status, error]) => {
     const answer = await rest().delete(`/things/${code}`);
-    expect({ status: answer.status, body: answer.body }).toEqual({ status, body: { error } });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status,
+      body: {
+        error,
+        code,
+        retryPolicy: retryOf(code as RefusalCode),
+        ...(code === 'RATE_LIMITED' && { retryAfterSeconds: 1800 }),
+        ...(code === 'OUTCOME_UNKNOWN' && { lookupReference: 'look' }),
+      },
+    });
+    expect(answer.headers.get('x-error-code')).toBe(code);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(answer.headers.get('ratelimit-remaining')).toBe('119');
     expect(answer.headers.get('retry-after')).toBe(status === 429 ? '1800' : null);
@@ -585,7 +613,7 @@ describe('a refusal', () => {
     const answer = await rest().delete('/things/broken');
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 500,
-      body: { error: 'Internal error' },
+      body: { error: 'Internal error', code: 'INTERNAL_SERVER_ERROR', retryPolicy: 'LOOK_UP' },
     });
     expect(answer.headers.get('ratelimit-limit')).toBe('120');
     expect(faults).toMatchObject([{ message: 'a secret of the database' }]);
@@ -656,7 +684,9 @@ test('every random request is answered with JSON that is not an internal fault',
           ...(method === 'GET' ? {} : { body, headers: { 'content-type': 'application/json' } }),
         });
         expect([200, 201, 202, 400, 404, 405]).toContain(answer.status);
-        if (answer.status >= 400) expect(answer.body).toEqual({ error: expect.stringMatching(/./) });
+        if (answer.status < 400) return;
+        const code = answer.headers.get('x-error-code') as ErrorCode;
+        expect(answer.body).toEqual({ error: expect.stringMatching(/./), code, retryPolicy: retryOf(code) });
       },
     ),
     { numRuns: generated(1_000) },

@@ -231,7 +231,7 @@ function turn(): Promise<void> {
 describe('limits on open subscriptions', () => {
   const refusal = (count: number, whose: string) => ({
     message: `Rate limit exceeded: ${count} open subscriptions of one ${whose}`,
-    extensions: { code: 'RATE_LIMITED', retryAfterSeconds: 30 },
+    extensions: { code: 'RATE_LIMITED', retryPolicy: 'SAME_KEY', retryAfterSeconds: 30 },
   });
   let query: string;
   beforeAll(async () => {
@@ -344,9 +344,11 @@ describe('limits on open subscriptions', () => {
     );
     const text = await events.text();
     expect(text).toContain('An update of this subscription is too long for this credential');
-    expect(text).toContain('"code":"FORBIDDEN"');
+    expect(text).toContain('"code":"LIMIT_REACHED"');
     expect(text.endsWith('event: complete\ndata:\n\n')).toBe(true);
-    await expect(byToken.data()).rejects.toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+    await expect(byToken.data()).rejects.toMatchObject([
+      { extensions: { code: 'LIMIT_REACHED', retryPolicy: 'AFTER_CHANGE' } },
+    ]);
     await byKey.close();
   });
 });

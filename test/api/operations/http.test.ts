@@ -156,7 +156,12 @@ describe('another site cannot make a browser send an operation', () => {
     const answer = await post(new Blob([body]), type ? { 'content-type': type } : {});
     expect(answer.status).toBe(415);
     expect(await answer.json()).toEqual({
-      errors: [{ message: 'Send the operation as application/json', extensions: { code: 'BAD_USER_INPUT' } }],
+      errors: [
+        {
+          message: 'Send the operation as application/json',
+          extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
+        },
+      ],
     });
     expect(await count()).toBe(before);
   });
@@ -188,7 +193,7 @@ describe('another site cannot make a browser send an operation', () => {
     expect((await answer.json()).errors).toEqual([
       {
         message: 'Accept application/json or application/graphql-response+json, in UTF-8',
-        extensions: { code: 'BAD_USER_INPUT' },
+        extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
       },
     ]);
     expect(await count()).toBe(before);
@@ -222,7 +227,11 @@ describe('another site cannot make a browser send an operation', () => {
     const answer = await send({ query: { query: CREATE } });
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe('POST');
-    expect((await answer.json()).errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
+    expect((await answer.json()).errors[0].extensions).toEqual({
+      code: 'METHOD_NOT_ALLOWED',
+      retryPolicy: 'AFTER_CHANGE',
+    });
+    expect(answer.headers.get('x-error-code')).toBe('METHOD_NOT_ALLOWED');
     expect(await count()).toBe(before);
   });
 });
@@ -258,7 +267,7 @@ describe('a body', () => {
     const answer = await post(body, { ...JSON_TYPE, accept: 'application/graphql-response+json' });
     const { errors, data } = await answer.json();
     expect(data).toBeUndefined();
-    expect(errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
+    expect(errors[0].extensions).toMatchObject({ code: 'BAD_USER_INPUT' });
     expect(errors[0].message).toContain(says);
     expect(answer.status).toBe(status);
   });
@@ -287,7 +296,7 @@ describe('a body', () => {
       expect(status).toBe(413);
       expect(JSON.parse(body).errors[0]).toEqual({
         message: 'The body must have at most 100000 bytes',
-        extensions: { code: 'BAD_USER_INPUT' },
+        extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
       });
     }
     expect((await post(JSON.stringify({ query: WALLET }))).status).toBe(200);
@@ -408,7 +417,7 @@ describe('the routes', () => {
       const answer = await fetch(`${app.url}${path}`);
       expect(answer.status).toBe(404);
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-      expect(await answer.json()).toEqual({ error: 'Not found' });
+      expect(await answer.json()).toMatchObject({ error: 'Not found' });
     },
   );
 
@@ -464,7 +473,51 @@ describe('the routes', () => {
     const health = await fetch(`${app.url}/healthz`, { method });
     expect(health.status).toBe(405);
     expect(health.headers.get('allow')).toBe('GET, HEAD');
+    for (const { headers } of [graphql, health])
+      expect(headers.get('x-error-code')).toBe('METHOD_NOT_ALLOWED');
+    expect(await health.json()).toEqual({
+      error: 'Method not allowed',
+      code: 'METHOD_NOT_ALLOWED',
+      retryPolicy: 'AFTER_CHANGE',
+    });
   });
+
+  test.each([
+    ['a route', 'ROUTE_NOT_FOUND', '/nothing', {}],
+    ['a route, to a person', 'ROUTE_NOT_FOUND', '/nothing', { accept: 'text/html' }],
+    ['a file of the widget', 'NOT_FOUND', '/widget/9.9.9/psa-checkout.js', {}],
+    ['a payment’s page', 'NOT_FOUND', '/checkout/PSC-000000000000000000000000', { accept: 'text/html' }],
+  ])('a 404 of %s is named in X-Error-Code', async (_, code, path, headers) => {
+    const answer = await fetch(`${app.url}${path}`, { headers });
+    expect([answer.status, answer.headers.get('x-error-code')]).toEqual([404, code]);
+  });
+
+  test.each([
+    ['POST', '/widget/psa-checkout.js'],
+    ['PUT', '/checkout/PSC-1'],
+    ['DELETE', '/favicon.ico'],
+    ['POST', '/v1/docs'],
+    ['PATCH', '/readyz'],
+  ])('a 405 of %s %s is named in X-Error-Code, with Allow', async (method, path) => {
+    const { status, headers } = await fetch(`${app.url}${path}`, { method });
+    expect([status, headers.get('x-error-code')]).toEqual([405, 'METHOD_NOT_ALLOWED']);
+    expect(headers.get('allow')).toMatch(/GET/);
+  });
+
+  test.each([
+    ['not GraphQL', '{', 400, 'BAD_USER_INPUT'],
+    ['a field that does not exist', '{ nothing }', 400, 'BAD_USER_INPUT'],
+  ])(
+    'a document that is %s is named in X-Error-Code, as in its extensions',
+    async (_, query, status, code) => {
+      const answer = await post(JSON.stringify({ query }), {
+        ...JSON_TYPE,
+        accept: 'application/graphql-response+json',
+      });
+      expect([answer.status, answer.headers.get('x-error-code')]).toEqual([status, code]);
+      expect((await answer.json()).errors[0].extensions).toMatchObject({ code, retryPolicy: 'AFTER_CHANGE' });
+    },
+  );
 
   test('the health routes report that the process is alive and ready', async () => {
     for (const [path, status] of [
@@ -521,7 +574,7 @@ describe('the routes', () => {
       const { errors: [error] = [] } = await send('{ wallet { balanceCents } }');
       expect(error).toMatchObject({
         message: expect.stringContaining(message),
-        extensions: { code: 'UNAUTHENTICATED' },
+        extensions: { code: 'UNAUTHENTICATED', retryPolicy: 'AFTER_CHANGE' },
       });
       expect(Boolean((await send(getIntrospectionQuery())).data)).toBe(message === 'No API key');
     },
@@ -564,10 +617,15 @@ test('a page can read the 503 of a server that has not started', async () => {
   expect(answer.headers.get('access-control-expose-headers')).toContain('retry-after');
   expect(answer.headers.get('retry-after')).toBe('1');
   expect(await answer.json()).toEqual({
-    errors: [{ message: 'Starting', extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 1 } }],
+    errors: [
+      {
+        message: 'Starting',
+        extensions: { code: 'UNAVAILABLE', retryPolicy: 'SAME_KEY', retryAfterSeconds: 1 },
+      },
+    ],
   });
   const other = await fetch(`${url}/v1/balance`);
-  expect([other.status, await other.json()]).toEqual([503, { error: 'Starting' }]);
+  expect([other.status, await other.json()]).toMatchObject([503, { error: 'Starting', code: 'UNAVAILABLE' }]);
   await http.close();
 });
 

@@ -109,7 +109,9 @@ describe('an operation', () => {
     const { status, body } = await app.live.send(lists(11));
     expect({ status, body }).toEqual({
       status: 200,
-      body: { errors: [{ message: SAYS, extensions: { code: 'BAD_USER_INPUT' } }] },
+      body: {
+        errors: [{ message: SAYS, extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' } }],
+      },
     });
     const variables = lists(11, '(first: $n)').replace('{', 'query ($n: Int) {');
     expect((await app.live.send(variables, { n: 100 })).body.errors[0].message).toBe(SAYS);
@@ -131,7 +133,10 @@ describe('an operation', () => {
     expect((await app.live.send(round(0))).body.errors).toBeUndefined();
     for (const times of [1, 3])
       expect((await app.live.send(round(times))).body.errors).toMatchObject([
-        { message: expect.stringContaining('items of lists'), extensions: { code: 'BAD_USER_INPUT' } },
+        {
+          message: expect.stringContaining('items of lists'),
+          extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
+        },
       ]);
     // The payment of a listed refund has its refunds.
     const back = '{ refunds(first: 50) { nodes { of { ... on Payment { refunds { id } } } } } }';

@@ -40,7 +40,7 @@ function goAway(): void {
 
 const NOTHING_DONE = {
   message: 'The service is unavailable for the moment: repeat the request with the same idempotency key',
-  extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 1 },
+  extensions: { code: 'UNAVAILABLE', retryPolicy: 'SAME_KEY', retryAfterSeconds: 1 },
 };
 const PAY_OUT = `mutation ($input: RequestPayoutInput!) {
   requestPayout(input: $input) { ... on RequestPayoutSuccess { replayed payout { code } } ... on UserError { code } }
@@ -142,7 +142,9 @@ describe('a database that is away', () => {
   test('an outage of the database is UNAVAILABLE over an event stream', async () => {
     goAway();
     const stream = app.live.sse('subscription { walletUpdates { cursor } }');
-    await expect(stream.next()).rejects.toThrow(/^503 .*"code":"UNAVAILABLE","retryAfterSeconds":1/);
+    await expect(stream.next()).rejects.toThrow(
+      /^503 .*"code":"UNAVAILABLE","retryPolicy":"SAME_KEY","retryAfterSeconds":1/,
+    );
   });
 
   test('a server without its database is not ready, and its metrics can be read', async () => {
@@ -157,13 +159,13 @@ describe('a database that is away', () => {
   });
 });
 
-test('a payout whose COMMIT was not confirmed is UNAVAILABLE with 504, and its key finds it', async () => {
+test('a payout whose COMMIT was not confirmed is OUTCOME_UNKNOWN with 504, and its key finds it', async () => {
   network.onRequest = (chunk) => (chunk.includes('commit\0') ? 'silence-after' : 'pass');
   const { status, headers, body } = await app.live.send(PAY_OUT, { input: payout });
   expect([status, headers.get('retry-after'), body.errors[0].extensions]).toEqual([
     504,
     null,
-    { code: 'UNAVAILABLE' },
+    { code: 'OUTCOME_UNKNOWN', retryPolicy: 'LOOK_UP' },
   ]);
   expect(body.errors[0].message).toContain('may have been done');
   network.onRequest = () => 'pass';
@@ -209,10 +211,10 @@ test('an outage after a change does not claim that nothing was done', async () =
   expect([status, headers.get('retry-after'), body.data]).toEqual([504, null, data]);
   const error = {
     message: expect.stringContaining('may have been done'),
-    extensions: { code: 'UNAVAILABLE' },
+    extensions: { code: 'OUTCOME_UNKNOWN', retryPolicy: 'LOOK_UP' },
   };
   expect(body.errors).toMatchObject([error]);
-  expect(body.errors[0].extensions).toEqual({ code: 'UNAVAILABLE' });
+  expect(body.errors[0].extensions).toEqual({ code: 'OUTCOME_UNKNOWN', retryPolicy: 'LOOK_UP' });
   const socket = openRawSocket(app.url);
   await socket.init(LIVE_KEY);
   socket.send({ type: 'subscribe', id: '1', payload: { query: open, variables: { input } } });

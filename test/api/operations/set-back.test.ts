@@ -9,7 +9,7 @@ const ALL =
   'subscription ($after: String) { allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode } } }';
 const WALLET =
   'subscription ($after: String) { walletUpdates(after: $after) { cursor wallet { pendingReleaseCents } } }';
-const EXPIRED = { extensions: { code: 'CURSOR_EXPIRED' } };
+const EXPIRED = { extensions: { code: 'CURSOR_EXPIRED', retryPolicy: 'AFTER_CHANGE' } };
 const POLL_MS = 5_000;
 
 const clock = createManualClock();

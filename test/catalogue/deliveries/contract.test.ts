@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import {
   IdempotencyError,
   NotFoundError,
-  UnavailableError,
+  PreconditionError,
   ValidationError,
 } from '../../../server/src/kernel/errors.ts';
 import { objectId } from '../../../server/src/kernel/ids.ts';
@@ -293,7 +293,7 @@ describeOnDatabase('deliveries', (open) => {
     const thousand = (from: number) => Array.from({ length: 1_000 }, (_, index) => `C-${from + index}`);
     for (let from = 0; from < 9_000; from += 1_000) await deliver(core, productId, { codes: thousand(from) });
     await expect(deliver(core, productId, { codes: thousand(9_000) })).rejects.toBeInstanceOf(
-      UnavailableError,
+      PreconditionError,
     );
     expect(await deliver(core, productId, { codes: thousand(9_000).slice(1) })).toMatchObject({
       remainingCount: 10_000,

@@ -114,7 +114,7 @@ describe('deliveries of another service', () => {
     const deliveries = createRemoteDeliveries(facade).serviceFor(REQUESTER);
     const { deliveryId } = items[550]!;
     const unknown = {
-      code: 'UPSTREAM_UNAVAILABLE',
+      code: 'UPSTREAM_REFUSED',
       retryable: false,
       message: expect.stringMatching(/no lookup for deliveries, and this is not among the first 500/),
     };

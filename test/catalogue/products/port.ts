@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_PRODUCTS } from '../../../server/src/catalogue/products/model.ts';
 import type { CheckoutGrant } from '../../../server/src/kernel/caller.ts';
-import { NotFoundError, UnavailableError, ValidationError } from '../../../server/src/kernel/errors.ts';
+import { NotFoundError, PreconditionError, ValidationError } from '../../../server/src/kernel/errors.ts';
 import { objectId } from '../../../server/src/kernel/ids.ts';
 import { productIdText } from '../../../server/src/money-in/checkout/model.ts';
 import { expectBothWays } from '../../support/both-ways.ts';
@@ -110,7 +110,7 @@ export function describePort(startMerchant: StartPortFixture): void {
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(room);
     for (const result of results)
       if (result.status === 'rejected') {
-        expect(result.reason).toBeInstanceOf(UnavailableError);
+        expect(result.reason).toBeInstanceOf(PreconditionError);
         expect(result.reason).toMatchObject({ code: 'LIMIT_REACHED' });
       }
     expect(await products.count(tenant)).toBe(MAX_PRODUCTS);

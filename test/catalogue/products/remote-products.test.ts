@@ -94,9 +94,9 @@ describe('a product at the service', () => {
   });
 
   test.each([
-    [400, { code: 'VALIDATION', fields: [{ path: 'input', message: 'no' }] }],
-    [403, { code: 'PERMISSION_DENIED', message: 'no' }],
-    [404, { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
+    [400, { code: 'BAD_USER_INPUT', fields: [{ path: 'input', message: 'no' }] }],
+    [403, { code: 'FORBIDDEN', message: 'no' }],
+    [404, { code: 'UPSTREAM_REFUSED', retryable: false }],
     [409, { code: 'LIMIT_REACHED', message: 'no' }],
   ])('Status %i means that no product was created', async (status, error) => {
     const { products, tenant, script } = await start();
@@ -109,7 +109,7 @@ describe('a product at the service', () => {
     script.on('POST', PATH, timeout);
     script.on('DELETE', PATH, timeout);
     await expect(products.create(tenant, BREAD)).rejects.toMatchObject({
-      code: 'UPSTREAM_UNAVAILABLE',
+      code: 'OUTCOME_UNKNOWN',
       retryable: false,
       moneyMayHaveMoved: false,
     });
@@ -118,7 +118,7 @@ describe('a product at the service', () => {
   });
 
   test.each([
-    [400, { code: 'VALIDATION', fields: [{ path: 'productId', message: 'Invalid product ID format' }] }],
+    [400, { code: 'BAD_USER_INPUT', fields: [{ path: 'productId', message: 'Invalid product ID format' }] }],
     [405, { code: 'UPSTREAM_UNAVAILABLE', retryable: true }],
   ])('Status %i means that no product was deleted', async (status, error) => {
     const { products, tenant, script } = await start();
@@ -272,9 +272,9 @@ describe('a test payment at the service', () => {
   });
 
   test.each([
-    [refused(400, 'no'), { code: 'VALIDATION', fields: [{ path: 'input', message: 'no' }] }],
+    [refused(400, 'no'), { code: 'BAD_USER_INPUT', fields: [{ path: 'input', message: 'no' }] }],
     [refused(409, 'no'), { code: 'LIMIT_REACHED' }],
-    [refused(404, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
+    [refused(404, 'no'), { code: 'UPSTREAM_REFUSED', retryable: false }],
     [timeout(), { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false }],
   ])('A test payment is refused as %j', async (answer, error) => {
     const { service, script, tenant } = await startSandbox();

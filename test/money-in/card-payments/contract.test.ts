@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CheckoutGrant } from '../../../server/src/kernel/caller.ts';
 import { plusMs } from '../../../server/src/kernel/clock.ts';
-import { UnavailableError } from '../../../server/src/kernel/errors.ts';
+import { PreconditionError } from '../../../server/src/kernel/errors.ts';
 import { objectId } from '../../../server/src/kernel/ids.ts';
 import { RESOLVE_AFTER_MS } from '../../../server/src/money-in/card-payments/decisions.ts';
 import type {
@@ -572,7 +572,7 @@ describeOnDatabase('card payments', (open) => {
                 await core.cardPayments
                   .cancel(core.tenant, orderCodes[each.which % orderCodes.length]!)
                   .catch((error: unknown) => {
-                    if (!(error instanceof UnavailableError)) throw error;
+                    if (!(error instanceof PreconditionError)) throw error;
                   });
               if (each.do === 'wait') await core.pass(each.ms);
               if (each.do === 'withdraw')
@@ -595,7 +595,7 @@ describeOnDatabase('card payments', (open) => {
     const refused =
       (core: Core, by: 'order' | 'attempt', name: string | null) =>
       async (error: unknown): Promise<void> => {
-        if (!(error instanceof UnavailableError)) throw error;
+        if (!(error instanceof PreconditionError)) throw error;
         const { items } = await core.cardPayments.list(core.tenant, { end: 'first', limit: 100 });
         const others = items
           .map(({ resource: payment }) => payment)

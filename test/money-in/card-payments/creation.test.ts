@@ -32,7 +32,7 @@ describe('a card payment that may not be created', () => {
   ])('A card payment is refused by the name of its %s, and changes nothing', async (field, input) => {
     const head = (await app.live.request('{ updatesCursor }')).updatesCursor;
     const { createCardPayment: refused } = await app.live.request(CREATE, { input });
-    expect(refused).toMatchObject({ __typename: 'ValidationError', code: 'VALIDATION' });
+    expect(refused).toMatchObject({ __typename: 'ValidationError', code: 'BAD_USER_INPUT' });
     expect(refused.fields.map(({ path }: { path: string }) => path)).toEqual([`input.${field}`]);
     expect(await app.live.request('{ updatesCursor cardPayments { totalCount } }')).toEqual({
       updatesCursor: head,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../../server/src/kernel/clock.ts';
 import {
   NotFoundError,
-  UnavailableError,
+  PreconditionError,
   UpstreamError,
   ValidationError,
 } from '../../../server/src/kernel/errors.ts';
@@ -335,7 +335,7 @@ test('A single-use token is free again when its last payment has expired or fail
     ['refunded', 'ORDER_REFUNDED'],
   ] as const)
     expect(() => assertTokenFree({ status })).toThrow(
-      expect.objectContaining({ constructor: UnavailableError, code }),
+      expect.objectContaining({ constructor: PreconditionError, code }),
     );
 });
 
@@ -346,7 +346,7 @@ test('Cards are accepted live, where the account accepts them', () => {
     ['live', { ...ACCOUNT, cardPaymentsEnabled: false }, 'CARD_PAYMENTS_NOT_CONFIGURED'],
   ] as const)
     expect(() => assertCardsAvailable(environment, account)).toThrow(
-      expect.objectContaining({ constructor: UnavailableError, code }),
+      expect.objectContaining({ constructor: PreconditionError, code }),
     );
 });
 

@@ -4,7 +4,7 @@ import { plusMs } from '../../../server/src/kernel/clock.ts';
 import {
   IdempotencyError,
   NotFoundError,
-  UnavailableError,
+  PreconditionError,
   ValidationError,
 } from '../../../server/src/kernel/errors.ts';
 import { objectId } from '../../../server/src/kernel/ids.ts';
@@ -137,7 +137,7 @@ export function describePort(start: StartPortFixture): void {
         };
         for (const ask of Object.values(refused)) {
           const error: unknown = await ask().catch((refusal: unknown) => refusal);
-          expect(error).toBeInstanceOf(UnavailableError);
+          expect(error).toBeInstanceOf(PreconditionError);
           expect(error).toMatchObject({ code });
         }
         expect(await cardPayments.count(tenant, {})).toBe(0);

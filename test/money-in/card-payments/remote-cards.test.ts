@@ -195,7 +195,7 @@ describe('a card payment, created at the service', () => {
     script.on('POST', PATH, () => ok({ ...RIGHT, ...other }));
     const input = { valueCents: 4990, metadata: '{"a":1}', idempotencyKey: 'k1' };
     await expect(person.create(tenant, input)).rejects.toMatchObject({
-      code: 'UPSTREAM_UNAVAILABLE',
+      code: 'UPSTREAM_REFUSED',
       retryable: false,
       moneyMayHaveMoved: false,
     });
@@ -221,12 +221,12 @@ describe('a card payment, created at the service', () => {
   });
 
   test.each([
-    [400, { code: 'VALIDATION', fields: [{ path: 'input', message: 'no' }] }],
-    [401, { code: 'UPSTREAM_UNAVAILABLE', moneyMayHaveMoved: false }],
-    [403, { code: 'PERMISSION_DENIED', message: 'no' }],
+    [400, { code: 'BAD_USER_INPUT', fields: [{ path: 'input', message: 'no' }] }],
+    [401, { code: 'UPSTREAM_REFUSED', moneyMayHaveMoved: false }],
+    [403, { code: 'FORBIDDEN', message: 'no' }],
     [409, { code: 'CARD_PAYMENTS_NOT_CONFIGURED', message: 'no' }],
     [422, { code: 'CARD_PAYMENTS_NOT_CONFIGURED', message: 'no' }],
-    [418, { code: 'UPSTREAM_UNAVAILABLE', moneyMayHaveMoved: false }],
+    [418, { code: 'UPSTREAM_REFUSED', moneyMayHaveMoved: false }],
   ])('Status %i refuses a card payment, and its key may be used again', async (status, error) => {
     const { person, script, tenant } = await start();
     let refuses = true;
@@ -282,7 +282,7 @@ describe('a card payment, created at the service', () => {
     script.on('POST', PATH, () => refused(404, 'Produto não encontrado'));
     for (let time = 0; time < 2; time += 1)
       await expect(person.create(tenant, { valueCents: 80 })).rejects.toMatchObject({
-        code: 'UPSTREAM_UNAVAILABLE',
+        code: 'UPSTREAM_REFUSED',
         message: 'The payments service refused with status 404: Produto não encontrado',
       });
     expect(script.requests).toHaveLength(2);
@@ -730,12 +730,12 @@ describe('a checkout token in front of the service', () => {
     expect(kept.size).toBe(2);
     await expect(
       service.startCheckout(tenant, given, { attemptId: `${OTHER}.2`, valueCents: 99 }),
-    ).rejects.toMatchObject({ code: 'VALIDATION', fields: [{ path: 'input.valueCents' }] });
+    ).rejects.toMatchObject({ code: 'BAD_USER_INPUT', fields: [{ path: 'input.valueCents' }] });
   });
 
   test.each([
     [null, { code: 'NOT_FOUND' }],
-    [{ name: 'Caneca', priceCents: null }, { code: 'UPSTREAM_UNAVAILABLE' }],
+    [{ name: 'Caneca', priceCents: null }, { code: 'UPSTREAM_REFUSED' }],
   ])('A token sells no product %j', async (product, error) => {
     const { payer, tenant, script } = await start({ product });
     const given = token({ amount: { kind: 'product', productId: objectId() } });

@@ -118,7 +118,7 @@ describe('creating a card payment (section 4.2)', () => {
     const shop = await merchant();
     const answer = await shop.post('/card-payments', body);
     expect(answer).toMatchObject({ status: 400, body: { error: expect.stringMatching(error) } });
-    expect(Object.keys(answer.body)).toEqual(['error']);
+    expect(Object.keys(answer.body)).toEqual(['error', 'code', 'retryPolicy']);
     expect((await shop.get('/card-payments')).body.total).toBe(0);
   });
 

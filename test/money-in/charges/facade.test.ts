@@ -133,7 +133,7 @@ describe('a facade of a service with charges', () => {
     ])
       expect(
         await live(pair).request(`mutation { done: ${change} { __typename ... on UserError { code } } }`),
-      ).toEqual({ done: { __typename: 'UnavailableError', code: 'NOT_OFFERED' } });
+      ).toEqual({ done: { __typename: 'PreconditionError', code: 'NOT_OFFERED' } });
     const played = await pair.facade
       .client(pair.keys.sandbox)
       .request(
@@ -151,7 +151,7 @@ describe('a facade of a service with charges', () => {
     const { body } = await live(pair).send(FIND, { chargeId: `psc_${'0'.repeat(32)}` });
     expect(body).toMatchObject({
       data: { charge: null },
-      errors: [{ extensions: { code: 'NOT_OFFERED' } }],
+      errors: [{ extensions: { code: 'NOT_OFFERED', retryPolicy: 'AFTER_CHANGE' } }],
     });
     expect(await live(pair).request('{ wallet { balanceCents } charges { totalCount } }')).toEqual({
       wallet: { balanceCents: 0 },

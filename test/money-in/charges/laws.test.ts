@@ -101,7 +101,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
           }),
         );
       } catch (error) {
-        expect((error as PaymentError).code).toBe('VALIDATION');
+        expect((error as PaymentError).code).toBe('BAD_USER_INPUT');
       }
     },
     pay(which: number): void {
@@ -152,7 +152,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
           before,
         });
       } catch (error) {
-        expect(['NOT_REFUNDABLE', 'VALIDATION', 'INSUFFICIENT_FUNDS']).toContain(
+        expect(['NOT_REFUNDABLE', 'BAD_USER_INPUT', 'INSUFFICIENT_FUNDS']).toContain(
           (error as PaymentError).code,
         );
       }

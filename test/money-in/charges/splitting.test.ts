@@ -46,7 +46,7 @@ describe('the shares of a split charge', () => {
             expect(exact[index]! - amountCents).toBeLessThan(1);
           }
         } catch (error) {
-          expect((error as ValidationError).code).toBe('VALIDATION');
+          expect((error as ValidationError).code).toBe('BAD_USER_INPUT');
           expect(isPossible).toBe(false);
         }
       }),

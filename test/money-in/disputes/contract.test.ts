@@ -40,7 +40,7 @@ describeOnDatabase('disputes', (open) => {
           code: 'DISPUTE_STATE',
           message: expect.stringContaining('R$ 20,00 is disputed'),
         });
-      await expect(refund(core, resource, 4_991)).rejects.toMatchObject({ code: 'VALIDATION' });
+      await expect(refund(core, resource, 4_991)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
       expect((await refund(core, resource)).refund).toMatchObject({ amountCents: 2_990 });
       await core.work.settled();
       await expect(refund(core, resource)).rejects.toMatchObject({ code: 'DISPUTE_STATE' });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, plusMs } from '../../../server/src/kernel/clock.ts';
-import { UnavailableError, ValidationError } from '../../../server/src/kernel/errors.ts';
+import { PreconditionError, ValidationError } from '../../../server/src/kernel/errors.ts';
 import {
   decideClose,
   decideEvidence,
@@ -86,7 +86,7 @@ describe('a new dispute', () => {
     const half = Math.floor(Number.MAX_SAFE_INTEGER / 2);
     expect(() => opened(5, { dispute_hold: half - 5 })).not.toThrow();
     expect(thrown(() => opened(5, { dispute_hold: half - 4 }))).toMatchObject({
-      constructor: UnavailableError,
+      constructor: PreconditionError,
       code: 'LIMIT_REACHED',
     });
   });
@@ -188,7 +188,7 @@ describe('evidence', () => {
     ['with ten submissions', dispute({ evidence: ten }), LATER, 'it has had 10 submissions'],
   ])('No evidence is taken for a dispute %s', (_, given, now, reason) => {
     expect(thrown(() => decideEvidence(given, { text: 'x' }, now))).toMatchObject({
-      constructor: UnavailableError,
+      constructor: PreconditionError,
       code: 'DISPUTE_STATE',
       message: `This dispute takes no more evidence: ${reason}`,
     });

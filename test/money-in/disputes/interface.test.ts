@@ -128,7 +128,7 @@ describe('a dispute over GraphQL', () => {
     expect(await submit(client, { ...input, text: 'x' })).toMatchObject({ __typename: 'IdempotencyError' });
     await app.controls.closeDispute(shop.tenant, disputeId, 'won');
     expect(await submit(client, { disputeId, text: 'x' })).toMatchObject({
-      __typename: 'UnavailableError',
+      __typename: 'PreconditionError',
       code: 'DISPUTE_STATE',
     });
     expect((await client.request(ONE, { disputeId })).dispute).toMatchObject({
@@ -154,7 +154,7 @@ describe('a dispute over GraphQL', () => {
       ],
     });
     expect((await shop.client.request(REFUND, { input: { paymentId: pix.id } })).refundPayment).toMatchObject(
-      { __typename: 'UnavailableError', code: 'DISPUTE_STATE' },
+      { __typename: 'PreconditionError', code: 'DISPUTE_STATE' },
     );
     const third = await claim(shop, byCard);
     expect((await shop.client.request(OF_CARD, { orderCode: byCard.id })).cardPayment).toEqual({
@@ -301,7 +301,7 @@ describe('permissions', () => {
         [LIST, {}],
       ] as const)
         expect(await firstError(client, query, variables)).toMatchObject({
-          extensions: { code: 'FORBIDDEN' },
+          extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' },
         });
     for (const client of [alone, restricted])
       expect(await submit(client, { disputeId, text: 'x' })).toMatchObject({ __typename: 'PermissionError' });

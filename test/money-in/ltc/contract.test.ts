@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { plusMs } from '../../../server/src/kernel/clock.ts';
-import { PaymentError, type UnavailableError, UpstreamError } from '../../../server/src/kernel/errors.ts';
+import { PaymentError, type PreconditionError, UpstreamError } from '../../../server/src/kernel/errors.ts';
 import type { ReportedOutput } from '../../../server/src/money-in/ltc/decisions.ts';
 import type { StoredPayment } from '../../../server/src/money-in/payments/model.ts';
 import { txidOf } from '../../../server/src/money-in/pix/model.ts';
@@ -262,7 +262,7 @@ describeOnDatabase('payments by LTC', (open) => {
   test('There are no payments by LTC in sandbox, nor for an account that takes none', async () => {
     const core = await startCore({ database, account: { ltcEnabled: false } });
     const codeOf = (promise: Promise<unknown>) =>
-      promise.catch((error: unknown) => error instanceof PaymentError && (error as UnavailableError).code);
+      promise.catch((error: unknown) => error instanceof PaymentError && (error as PreconditionError).code);
     expect(await codeOf(create(core))).toBe('PAYMENTS_NOT_CONFIGURED');
     const sandbox = { ...core, tenant: { ...core.tenant, environment: 'sandbox' as const } };
     expect(await codeOf(create(sandbox))).toBe('NOT_IN_SANDBOX');

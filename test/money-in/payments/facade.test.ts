@@ -282,7 +282,7 @@ describe('a facade of a service with PIX payments', () => {
     ])
       expect(
         await live(pair).request(`mutation { done: ${change} { __typename ... on UserError { code } } }`),
-      ).toEqual({ done: { __typename: 'UnavailableError', code: 'NOT_OFFERED' } });
+      ).toEqual({ done: { __typename: 'PreconditionError', code: 'NOT_OFFERED' } });
     const { createCheckoutToken } = await live(pair).request(
       'mutation { createCheckoutToken(input: { amount: { fixedCents: 80 } }) { ... on CreateCheckoutTokenSuccess { token } } }',
     );
@@ -401,7 +401,7 @@ describe('a facade of a service with PIX payments', () => {
     const { body } = await live(pair).send(FIND, { paymentId: `psa_${'0'.repeat(32)}` });
     expect(body).toMatchObject({
       data: { payment: null },
-      errors: [{ extensions: { code: 'NOT_OFFERED' } }],
+      errors: [{ extensions: { code: 'NOT_OFFERED', retryPolicy: 'AFTER_CHANGE' } }],
     });
     expect(await live(pair).request('{ wallet { balanceCents } payments { totalCount } }')).toEqual({
       wallet: { balanceCents: 0 },

@@ -297,7 +297,7 @@ describe('lists over GraphQL', () => {
       expect(payments.totalCount).toBe(found.length);
     }
     expect(await firstError(client, LIST, { filter: { method: ['UNKNOWN'] } })).toMatchObject({
-      extensions: { code: 'BAD_USER_INPUT' },
+      extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
     });
   });
 });
@@ -479,7 +479,7 @@ describe('a payer’s page', () => {
     for (const each of [...both, other]) expect(each.payment.paymentId).toBe(payment.paymentId);
     await pay(shop, payment.paymentId);
     expect(await start(page, { attemptId: 'tentativa-000000000000010' })).toMatchObject({
-      __typename: 'UnavailableError',
+      __typename: 'PreconditionError',
       code: 'ORDER_PAID',
     });
     // A repeated start returns its payment in the current state.
@@ -501,7 +501,7 @@ describe('a payer’s page', () => {
       returnedCredits: [{ cause: 'PAID_ELSEWHERE', returnedAt: expect.any(String) }],
     });
     expect(await start(page, { attemptId: 'tentativa-000000000000002' })).toMatchObject({
-      __typename: 'UnavailableError',
+      __typename: 'PreconditionError',
       code: 'ORDER_PAID',
     });
   });
@@ -548,16 +548,22 @@ describe('a payer’s page', () => {
     });
     expect(await find(payer, other)).toBeNull();
     const stream = payer.ws(FOLLOW, { paymentId: other });
-    expect((await stream.next()).value.errors[0]).toMatchObject({ extensions: { code: 'NOT_FOUND' } });
+    expect((await stream.next()).value.errors[0]).toMatchObject({
+      extensions: { code: 'NOT_FOUND', retryPolicy: 'AFTER_CHANGE' },
+    });
     await stream.close();
     for (const query of ['{ payments { totalCount } }', '{ refunds { totalCount } }', '{ updatesCursor }'])
-      expect(await firstError(payer, query)).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
+      expect(await firstError(payer, query)).toMatchObject({
+        extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' },
+      });
     expect((await payer.request(REFUND, { input: { paymentId } })).refundPayment).toMatchObject({
       __typename: 'PermissionError',
     });
     expect(await create(payer)).toMatchObject({ __typename: 'PermissionError' });
     // A checkout token reads no payment: it may be public.
-    expect(await firstError(page, ONE, { paymentId })).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
+    expect(await firstError(page, ONE, { paymentId })).toMatchObject({
+      extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' },
+    });
   });
 
   test('A paused token starts no payment, and a code that was given can still be paid', async () => {
@@ -569,7 +575,7 @@ describe('a payer’s page', () => {
       token,
     });
     expect(await start(page, { attemptId: 'tentativa-000000000000002' })).toMatchObject({
-      __typename: 'UnavailableError',
+      __typename: 'PreconditionError',
       code: 'CHECKOUT_TOKEN_PAUSED',
     });
     await pay(shop, payment.paymentId);
@@ -615,7 +621,7 @@ describe('permissions', () => {
         [LIST, {}],
       ] as const)
         expect(await firstError(client, query, variables)).toMatchObject({
-          extensions: { code: 'FORBIDDEN' },
+          extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' },
         });
     expect(await create(restricted)).toMatchObject({ __typename: 'PermissionError' });
   });

@@ -205,7 +205,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
         left === 0 || now > plusMs(payment.paidAt!, REFUND_DAYS * DAY_MS) || counted >= MAX_REFUNDS
           ? 'NOT_REFUNDABLE'
           : (amountCents ?? left) > left
-            ? 'VALIDATION'
+            ? 'BAD_USER_INPUT'
             : (amountCents ?? left) > Math.max(0, balances.merchant_balance - heldCents)
               ? 'INSUFFICIENT_FUNDS'
               : 'begun';

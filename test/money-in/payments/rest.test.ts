@@ -167,7 +167,7 @@ describe('creating a payment by PIX', () => {
     });
     const conflict = await shop.post('/payments', { ...body, valueCents: 101 });
     expect([conflict.status, conflict.headers.get('x-error-code')]).toEqual([409, 'IDEMPOTENCY_CONFLICT']);
-    expect(conflict.body).toEqual({ error: 'This idempotency key was used before with another input' });
+    expect(conflict.body).toMatchObject({ error: 'This idempotency key was used before with another input' });
     // Card payments have their own keys.
     expect((await shop.post('/card-payments', body)).status).toBe(201);
     expect((await shop.get('/payments')).body.total).toBe(1);
@@ -187,7 +187,10 @@ describe('creating a payment by PIX', () => {
 
     const refused = { customer: { email: 'sem-codigo@psa.example' }, idempotencyKey: 'refused' };
     const answer = await shop.post('/payments', { valueCents: 100, ...refused });
-    expect(answer).toMatchObject({ status: 502, body: { error: 'The bank refused this payment' } });
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { error: 'The bank refused this payment', code: 'BANK_REFUSED', retryPolicy: 'NEW_KEY' },
+    });
     // Its replay is no error, and shows the payment.
     expect(await shop.post('/payments', { valueCents: 100, ...refused })).toMatchObject({
       status: 201,
@@ -234,23 +237,21 @@ describe('creating a payment by PIX', () => {
       [{ idempotencyKey: 'two lines\n' }, 'idempotencyKey: must be 1 to 128 of'],
     ] as const) {
       const { status, body } = await shop.post('/payments', { valueCents: 100, ...given });
-      expect([given, status, body]).toEqual([given, 400, { error: expect.stringContaining(error) }]);
+      expect([given, status, body]).toMatchObject([given, 400, { error: expect.stringContaining(error) }]);
       expect(body.error).not.toMatch(/123\.456/);
     }
     const hex = '0123456789abcdef0123456789abcdef';
-    for (const id of [
-      hex,
-      `psa_${hex.slice(1)}`,
-      `psa_${hex}0`,
-      `PSA_${hex}`,
-      `psa_sub_${hex}`,
-      `psa_${hex}`.toUpperCase(),
-    ])
+    for (const id of [hex, `psa_${hex.slice(1)}`, `psa_${hex}0`, `PSA_${hex}`, `psa_${hex}`.toUpperCase()])
       for (const ask of [() => shop.get(`/payments/${id}`), () => shop.post(`/payments/${id}/refunds`, {})])
         expect(await ask()).toMatchObject({
           status: 400,
           body: { error: 'id: must be psa_ and 32 hex digits, in lower case' },
         });
+    const { status, body } = await shop.post(`/payments/psa_sub_${hex}/refunds`, {});
+    expect([status, body.error]).toEqual([
+      400,
+      'id: is the id of a subscription: use GET /v1/subscriptions/{id}',
+    ]);
     expect((await shop.get('/payments')).body.total).toBe(0);
   });
 

@@ -138,7 +138,7 @@ describe('over GraphQL', () => {
     const { client } = await merchant();
     const input = { orderCode: await sell(client), amountCents };
     expect(await firstError(client, REQUEST, { input })).toMatchObject({
-      extensions: { code: 'BAD_USER_INPUT' },
+      extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
     });
   });
 
@@ -149,7 +149,7 @@ describe('over GraphQL', () => {
       refundCardPayment(input: { orderCode: $orderCode, amountCents: $amountCents, idempotencyKey: "a" }) { __typename } }`;
     expect(await firstError(client, query, { orderCode, amount_cents: 500 })).toMatchObject({
       message: 'The mutation does not declare the variable $amount_cents; $amountCents may be meant',
-      extensions: { code: 'BAD_USER_INPUT' },
+      extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
     });
     expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
       refundableCents: 5000,
@@ -160,7 +160,7 @@ describe('over GraphQL', () => {
     const [{ client }, other] = [await merchant(), await merchant()];
     const { createCardPayment } = await client.request(CREATE, { input: { valueCents: 5000 } });
     expect(await refund(client, createCardPayment.cardPayment)).toMatchObject({
-      __typename: 'UnavailableError',
+      __typename: 'PreconditionError',
       code: 'NOT_REFUNDABLE',
     });
     const orderCode = await sell(client);
@@ -206,7 +206,9 @@ describe('over GraphQL', () => {
       [LIST, {}],
       [ONE, { refundId: made.refundId }],
     ] as const)
-      expect(await firstError(blind, query, variables)).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
+      expect(await firstError(blind, query, variables)).toMatchObject({
+        extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' },
+      });
     const payer = app.client(await addToken(app, { accountId, kind: 'payment', grant: { orderCode } }));
     expect((await payer.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
       status: 'PAID',
@@ -223,11 +225,11 @@ describe('over GraphQL', () => {
       const restricted = await addKey(app, { accountId, permissions: [permission] });
       expect(await refund(app.client(restricted), { orderCode })).toMatchObject({
         __typename: 'PermissionError',
-        code: 'PERMISSION_DENIED',
+        code: 'FORBIDDEN',
       });
       for (const query of [ONE, LIST])
         expect(await firstError(app.client(restricted), query, { refundId })).toMatchObject({
-          extensions: { code: 'FORBIDDEN' },
+          extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' },
         });
       const rest = app.rest(restricted);
       expect((await rest.post(`/card-payments/${orderCode}/refunds`, {})).status).toBe(403);
@@ -377,7 +379,7 @@ describe('in front of another service', () => {
     await pair.service.cardPayments.pay(orderCode, approved());
     await pair.settled();
     expect(await refund(client, { orderCode })).toMatchObject({
-      __typename: 'UnavailableError',
+      __typename: 'PreconditionError',
       code: 'NOT_OFFERED',
     });
     for (const [query, variables] of [
@@ -385,7 +387,7 @@ describe('in front of another service', () => {
       [ONE, { refundId: `ref_${'0'.repeat(24)}` }],
     ] as const)
       expect(await firstError(client, query, variables)).toMatchObject({
-        extensions: { code: 'NOT_OFFERED' },
+        extensions: { code: 'NOT_OFFERED', retryPolicy: 'AFTER_CHANGE' },
       });
     expect((await client.request(PAYMENT, { orderCode })).cardPayment.refunds).toBeNull();
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UnavailableError } from '../../../server/src/kernel/errors.ts';
+import { PreconditionError } from '../../../server/src/kernel/errors.ts';
 import {
   assertSandbox,
   createTestPaymentInput,
@@ -47,14 +47,14 @@ describe('a test payment', () => {
   test('A test payment is accepted up to half of what can be counted', () => {
     expect(() => make(5, false, balances({ received: 5 - HALF }))).not.toThrow();
     expect(() => make(5, false, balances({ received: 4 - HALF }))).toThrow(
-      expect.objectContaining({ constructor: UnavailableError, code: 'LIMIT_REACHED' }),
+      expect.objectContaining({ constructor: PreconditionError, code: 'LIMIT_REACHED' }),
     );
   });
 
   test('A test payment is for test keys alone', () => {
     expect(() => assertSandbox('sandbox')).not.toThrow();
     expect(() => assertSandbox('live')).toThrow(
-      expect.objectContaining({ constructor: UnavailableError, code: 'ONLY_IN_SANDBOX' }),
+      expect.objectContaining({ constructor: PreconditionError, code: 'ONLY_IN_SANDBOX' }),
     );
   });
 

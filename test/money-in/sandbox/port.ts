@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NotFoundError, UnavailableError } from '../../../server/src/kernel/errors.ts';
+import { NotFoundError, PreconditionError } from '../../../server/src/kernel/errors.ts';
 import { ledgerTransaction } from '../../../server/src/state/ledger/postings.ts';
 import { post } from '../../../server/src/state/ledger/store.ts';
 import type { StartPortFixture } from '../../support/port-fixture.ts';
@@ -53,7 +53,7 @@ export function describePort(start: StartPortFixture): void {
   test('Test payments are refused with a live key', async () => {
     const merchant = await start();
     const refused = merchant.sandbox.createTestPayment(merchant.tenant, { valueCents: 80 });
-    await expect(refused).rejects.toBeInstanceOf(UnavailableError);
+    await expect(refused).rejects.toBeInstanceOf(PreconditionError);
     await expect(refused).rejects.toMatchObject({ code: 'ONLY_IN_SANDBOX' });
   });
 

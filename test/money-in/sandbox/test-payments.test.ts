@@ -80,7 +80,7 @@ describe('the sandbox', () => {
 
   test('A test payment refuses live keys, restricted keys and invalid amounts', async () => {
     expect(await create(app.live, { valueCents: 500 })).toEqual({
-      __typename: 'UnavailableError',
+      __typename: 'PreconditionError',
       code: 'ONLY_IN_SANDBOX',
     });
     const restricted = await addKey(app, { environment: 'sandbox', permissions: ['subcontas.sacar'] });
@@ -209,7 +209,7 @@ describe('the payer of a payment in sandbox', () => {
     expect((await simulate({ id })).node).toMatchObject({ status: 'PAID', paidLate: true });
     expect(await wallet()).toEqual({ balanceCents: 4990, pendingReleaseCents: 0 });
     expect(await simulate({ id, outcome: 'EXPIRED' })).toEqual({
-      __typename: 'UnavailableError',
+      __typename: 'PreconditionError',
       code: 'NOT_PAYABLE',
     });
   });
@@ -259,7 +259,7 @@ describe('the payer of a payment in sandbox', () => {
 
     expect((await app.rest().post('/sandbox/payments', { id })).status).toBe(403);
     expect((await app.live.request(SIMULATE, { input: { id } })).simulatePayment).toEqual({
-      __typename: 'UnavailableError',
+      __typename: 'PreconditionError',
       code: 'ONLY_IN_SANDBOX',
     });
     const stranger = await merchant();

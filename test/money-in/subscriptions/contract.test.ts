@@ -489,7 +489,7 @@ describeOnDatabase('Subscriptions', (open) => {
       ...INPUT,
       customer: { email: 'sem-codigo@psa.example' },
     });
-    await expect(refused).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryable: false });
+    await expect(refused).rejects.toMatchObject({ code: 'BANK_REFUSED', retryable: false });
     const key = { ...INPUT, customer: { email: 'demora-codigo@psa.example' }, idempotencyKey: 'late' };
     const late = await core.subscriptions.create(core.tenant, key).catch((error: unknown) => error);
     expect(late).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryable: true });

@@ -174,7 +174,7 @@ describe('requestPayout', () => {
     const one = await merchant();
     expect(await request(one, input)).toMatchObject({
       __typename: 'ValidationError',
-      code: 'VALIDATION',
+      code: 'BAD_USER_INPUT',
       fields: [{ path: `input.${field}` }],
     });
     expect(await one.client.request('{ payouts { totalCount } wallet { balanceCents } }')).toEqual({
@@ -236,7 +236,7 @@ describe('requestPayout', () => {
 
   test('requestPayout is PermissionError for every key but an unrestricted one', async () => {
     const { accountId } = await merchant();
-    const refused = { __typename: 'PermissionError', code: 'PERMISSION_DENIED', requiresAnyOf: [] };
+    const refused = { __typename: 'PermissionError', code: 'FORBIDDEN', requiresAnyOf: [] };
     const restricted = await addKey(app, { accountId, permissions: ['subcontas.sacar'] });
     expect(await request({ client: app.client(restricted) })).toMatchObject(refused);
     const token = await addToken(app, { accountId, kind: 'dashboard', grant: { scopes: ['payouts'] } });
@@ -292,7 +292,9 @@ describe('payout', () => {
     'a payout query needs exactly one of its two arguments: %j',
     async (variables) => {
       const { body } = await (await merchant()).client.send(ONE, variables);
-      expect(body.errors[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } });
+      expect(body.errors[0]).toMatchObject({
+        extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
+      });
       expect(body.errors[0].message).toContain('withdrawalId');
     },
   );

@@ -100,7 +100,7 @@ export function describePort(startMerchant: StartPortFixture): void {
       const merchant = await start();
       const refused = request(merchant, { method: 'pix_turbo', amountCents: 200 });
       await expect(refused).rejects.toMatchObject({
-        code: 'VALIDATION',
+        code: 'BAD_USER_INPUT',
         ...merchant.exact({ message: 'input.amountCents: must be more than the fee of 200 (R$ 2,00)' }),
       });
       expect(await merchant.events('payout')).toEqual([]);

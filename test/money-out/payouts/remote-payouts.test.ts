@@ -336,11 +336,11 @@ describeOnDatabase('payouts in front of another service', (open) => {
       const refuse = (code: string, error: string) =>
         answering({ post: () => ({ status: 400, body: { error }, headers: { 'x-error-code': code } }) });
       const inLtc = pix({ method: 'ltc', destination: LTC });
-      refuse('VALIDATION', 'walletAddress: is not paid to');
+      refuse('BAD_USER_INPUT', 'walletAddress: is not paid to');
       await expect(service.request(tenant, inLtc)).rejects.toMatchObject({
         fields: [{ path: 'input.destination', message: 'is not paid to' }],
       });
-      refuse('VALIDATION', 'amount: must be more than the fee of 30000');
+      refuse('BAD_USER_INPUT', 'amount: must be more than the fee of 30000');
       await expect(service.request(tenant, pix({ amountCents: 20_001 }))).rejects.toMatchObject({
         fields: [{ path: 'input.amountCents', message: 'must be more than the fee of 30000' }],
       });

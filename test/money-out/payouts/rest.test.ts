@@ -181,7 +181,10 @@ describe('POST /v1/payouts', () => {
     const rest = await merchant();
     const { status, body } = await rest.post('/payouts', { ...PIX, ...change });
     const named = field.includes(':') ? field : `${field}: `;
-    expect({ status, body }).toEqual({ status: 400, body: { error: expect.stringMatching(`^${named}`) } });
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { error: expect.stringMatching(`^${named}`) },
+    });
     expect((await rest.get('/payouts')).body.total).toBe(0);
   });
 

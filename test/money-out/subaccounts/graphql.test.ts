@@ -293,7 +293,7 @@ describe('payouts of subaccounts', () => {
   test('payouts of subaccounts do not exist in sandbox', async () => {
     const subaccountId = await open(0, app.sandbox);
     expect(await ask(app.sandbox, REQUEST, { subaccountId, amountCents: 4_000, pixKey: KEY })).toMatchObject({
-      __typename: 'UnavailableError',
+      __typename: 'PreconditionError',
       code: 'NOT_IN_SANDBOX',
     });
   });

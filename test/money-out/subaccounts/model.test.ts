@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../../server/src/kernel/clock.ts';
 import {
   InsufficientFundsError,
-  UnavailableError,
+  PreconditionError,
   ValidationError,
 } from '../../../server/src/kernel/errors.ts';
 import {
@@ -509,7 +509,7 @@ describe('step by step, a payout', () => {
   test('a payout exists only with live keys', () => {
     expect(() => assertPayoutsAvailable('live')).not.toThrow();
     expect(() => assertPayoutsAvailable('sandbox')).toThrow(
-      expect.objectContaining({ constructor: UnavailableError, code: 'NOT_IN_SANDBOX' }),
+      expect.objectContaining({ constructor: PreconditionError, code: 'NOT_IN_SANDBOX' }),
     );
   });
 });

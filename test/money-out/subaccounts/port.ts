@@ -3,7 +3,7 @@ import {
   IdempotencyError,
   InsufficientFundsError,
   NotFoundError,
-  UnavailableError,
+  PreconditionError,
   ValidationError,
 } from '../../../server/src/kernel/errors.ts';
 import {
@@ -430,7 +430,7 @@ export function describePort(startMerchant: StartPortFixture): void {
       const merchant = (await start()).inSandbox();
       const { subaccount } = await merchant.subaccounts.create(merchant.tenant, { name: 'Teste' });
       const refused = await failure(request(merchant, subaccount.id, { amountCents: 1_000 }));
-      expect(refused).toBeInstanceOf(UnavailableError);
+      expect(refused).toBeInstanceOf(PreconditionError);
       expect(refused).toMatchObject({ code: 'NOT_IN_SANDBOX' });
     });
 

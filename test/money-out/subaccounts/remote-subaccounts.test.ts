@@ -5,8 +5,8 @@ import {
   IdempotencyError,
   InsufficientFundsError,
   NotFoundError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../../server/src/kernel/errors.ts';
@@ -294,7 +294,7 @@ describe('a payout of a subaccount', () => {
     const sandbox: Tenant = { ...tenant, environment: 'sandbox' };
     const before = asked();
     const input = { subaccountId: NOWHERE, amountCents: 1, pixKey: KEY };
-    await expect(subaccounts.requestPayout(sandbox, input)).rejects.toThrow(UnavailableError);
+    await expect(subaccounts.requestPayout(sandbox, input)).rejects.toThrow(PreconditionError);
     expect(await subaccounts.findPayout(sandbox, NOWHERE, 'TURBO-X')).toBeNull();
     expect(asked()).toBe(before);
   });
@@ -1199,9 +1199,9 @@ test('a refused transfer or payout with a code is what its code says, whatever t
       subaccounts.requestPayout(tenant, { subaccountId: NOWHERE, amountCents, pixKey: KEY }),
   ];
   for (const move of moves) {
-    Object.assign(refusal, { code: 'VALIDATION', error: 'amountCents: must be at most 50' });
+    Object.assign(refusal, { code: 'BAD_USER_INPUT', error: 'amountCents: must be at most 50' });
     expect(await failure(move(101))).toMatchObject({
-      code: 'VALIDATION',
+      code: 'BAD_USER_INPUT',
       fields: [{ path: 'input.amountCents', message: 'must be at most 50' }],
     });
     Object.assign(refusal, { code: 'INSUFFICIENT_FUNDS', error: 'Too much' });

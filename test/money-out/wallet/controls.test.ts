@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { IdempotencyError, UnavailableError, ValidationError } from '../../../server/src/kernel/errors.ts';
+import { IdempotencyError, PreconditionError, ValidationError } from '../../../server/src/kernel/errors.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import { ledgerTransaction } from '../../../server/src/state/ledger/postings.ts';
 import { post } from '../../../server/src/state/ledger/store.ts';
@@ -91,7 +91,7 @@ describeOnDatabase('credits', (open) => {
       controls.creditLtc(tenant, 100),
       controls.openDispute(tenant, { amountCents: 100 }),
     ]) {
-      await expect(refused).rejects.toBeInstanceOf(UnavailableError);
+      await expect(refused).rejects.toBeInstanceOf(PreconditionError);
       await expect(refused).rejects.toMatchObject({ code: 'NOT_IN_SANDBOX' });
     }
   });

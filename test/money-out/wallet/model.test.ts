@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   InsufficientFundsError,
-  UnavailableError,
+  PreconditionError,
   ValidationError,
 } from '../../../server/src/kernel/errors.ts';
 import {
@@ -153,7 +153,7 @@ describe('what comes in', () => {
   test.each(Object.entries(CONTROLS))('A %s is accepted up to half of what can be counted', (_, control) => {
     expect(() => control.do(5, HALF - 5)).not.toThrow();
     expect(thrown(() => control.do(5, HALF - 4))).toMatchObject({
-      constructor: UnavailableError,
+      constructor: PreconditionError,
       code: 'LIMIT_REACHED',
     });
   });

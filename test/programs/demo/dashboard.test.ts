@@ -258,7 +258,7 @@ describe('a payout of the dashboard', () => {
     const { status, body } = await askPayout(wrong);
 
     expect(status).toBe(400);
-    expect(body).toMatchObject({ code: 'VALIDATION', fields: [{ path }] });
+    expect(body).toMatchObject({ code: 'BAD_USER_INPUT', fields: [{ path }] });
   });
 
   test('the fee of a payout is known before it is requested, and what its destination is taken for', async () => {
@@ -332,7 +332,7 @@ describe('a payment of the dashboard', () => {
     expect(cardPayment.refundableCents).toBe(3000);
     expect(await post('/demo/dashboard/refunds', { orderCode, amountCents: 3001 })).toMatchObject({
       status: 400,
-      body: { code: 'VALIDATION', fields: [{ path: 'amountCents' }] },
+      body: { code: 'BAD_USER_INPUT', fields: [{ path: 'amountCents' }] },
     });
   });
 
@@ -359,7 +359,7 @@ describe('a payment of the dashboard', () => {
     ] as const)
       expect(await post('/demo/dashboard/refunds', input)).toMatchObject({
         status: 400,
-        body: { code: 'VALIDATION', fields: [{ path }] },
+        body: { code: 'BAD_USER_INPUT', fields: [{ path }] },
       });
   });
 
@@ -392,7 +392,7 @@ describe('a payment of the dashboard', () => {
     ] as const)
       expect(await post('/demo/dashboard/refunds', input)).toMatchObject({
         status: 400,
-        body: { code: 'VALIDATION', fields: [{ path }] },
+        body: { code: 'BAD_USER_INPUT', fields: [{ path }] },
       });
   });
 

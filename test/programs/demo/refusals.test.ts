@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { STATUS } from '../../../server/src/api/http/rest.ts';
-import type { ErrorCode } from '../../../server/src/kernel/errors.ts';
+import { statusOf } from '../../../server/src/api/http/rest.ts';
+import { CODE_ROWS } from '../../../server/src/kernel/error-codes.ts';
 import { refusalText } from '../../../widget/demo/shared/refusals.ts';
 import { controlRefusalText } from '../../../widget/demo/simulator/refusals.ts';
 
@@ -9,8 +9,8 @@ const refusal = (status: number, code: string | null = null) => ({
   error: 'Nothing in English is for a merchant',
 });
 
-test.each(Object.keys(STATUS) as ErrorCode[])('A refusal by %s is a Portuguese sentence', (code) => {
-  expect(refusalText(refusal(STATUS[code], code))).toMatch(
+test.each(CODE_ROWS)('A refusal by %s is a Portuguese sentence', (code) => {
+  expect(refusalText(refusal(statusOf(code), code))).toMatch(
     /(não|já|só |foi|conta|confira|Muitos pedidos|Tente de novo).*\.$/,
   );
 });

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import {
   NotBegun,
   OperatorNotice,
-  UnavailableError,
+  PreconditionError,
   UpstreamError,
 } from '../../../server/src/kernel/errors.ts';
 import { setTracer } from '../../../server/src/kernel/traces.ts';
@@ -161,11 +161,11 @@ test('an operation has a line where it took long, or a change got no answer; a f
     log,
     slowMs: 1_000,
   });
-  const away = new UpstreamError('away', { retryable: false, moneyMayHaveMoved: true });
+  const away = new UpstreamError('OUTCOME_UNKNOWN', 'away', { moneyMayHaveMoved: true });
   const fault = new TypeError('x is undefined');
   fields.onRootField('query', 'wallet', null, 999);
   fields.onRootField('query', 'payouts', null, 1_000);
-  fields.onRootField('mutation', 'requestPayout', new UnavailableError('LIMIT_REACHED', 'full'), 1);
+  fields.onRootField('mutation', 'requestPayout', new PreconditionError('LIMIT_REACHED', 'full'), 1);
   fields.onRootField('mutation', 'requestPayout', away, 1);
   fields.onRootField('query', 'wallet', away, 1);
   fields.onRootField('query', 'node', fault, 1);
@@ -175,7 +175,7 @@ test('an operation has a line where it took long, or a change got no answer; a f
     expect.objectContaining({
       level: 'warn',
       operation: 'mutation requestPayout',
-      outcome: 'UPSTREAM_UNAVAILABLE',
+      outcome: 'OUTCOME_UNKNOWN',
     }),
   ]);
   expect(fields.operationOf(fault)).toEqual({ operation: 'query node' });

@@ -190,7 +190,7 @@ describe('credits', () => {
     const { status, body } = await pull('credit', input);
 
     expect(status).toBe(400);
-    expect(body).toMatchObject({ code: 'VALIDATION', fields: [{ path }] });
+    expect(body).toMatchObject({ code: 'BAD_USER_INPUT', fields: [{ path }] });
   });
 
   test('Credits are refused for the sandbox and for an unknown account', async () => {
@@ -540,7 +540,7 @@ describe('PIX payments', () => {
     for (const [input, path, message] of wrong)
       expect(await pull('pix/pay', input)).toMatchObject({
         status: 400,
-        body: { code: 'VALIDATION', fields: [{ path, message: expect.stringContaining(message) }] },
+        body: { code: 'BAD_USER_INPUT', fields: [{ path, message: expect.stringContaining(message) }] },
       });
     expect((await pull('pix/pay', { id })).status).toBe(404);
     expect((await pull('pix/returns', { id, returns: 'refused' })).status).toBe(404);

@@ -89,7 +89,7 @@ const MOST_ATTEMPTS = 4;
 /**
  * The client that follows the guidance of `schema.graphql` and of `server/docs` to the letter, and nothing else:
  *
- * - One idempotency key for each payout. Without an answer (a timeout, UnavailableError, an error of GraphQL):
+ * - One idempotency key for each payout. Without an answer (a timeout, PreconditionError, an error of GraphQL):
  *   "repeat it with the same idempotencyKey, or look it up as saq_idem_<idempotencyKey>".
  * - RateLimitError: "Nothing was sent; wait that long". UpstreamError with `retryable`: "asking again may help", with the
  *   same key. With `moneyMayHaveMoved`: "do not repeat with a new key: look the payout up by lookupReference".
@@ -198,7 +198,7 @@ export function createClientOf({
         // This request was not sent, which says nothing about an earlier one with the same key.
         attempt.isUncertain = wasUncertain;
         return waits(attempt, said.retryAfterSeconds * SECOND);
-      case 'UnavailableError':
+      case 'PreconditionError':
         return waits(attempt, soon());
       case 'UpstreamError':
         if (said.moneyMayHaveMoved) return waits(attempt, soon());

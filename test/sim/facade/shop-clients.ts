@@ -137,7 +137,7 @@ export function createShopClients({
     waits(errand);
     switch (said?.__typename) {
       case undefined:
-      case 'UnavailableError':
+      case 'PreconditionError':
         return;
       case 'TransferToSubaccountSuccess':
       case 'RefundPaymentSuccess':

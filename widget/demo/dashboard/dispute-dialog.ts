@@ -200,7 +200,7 @@ export class DisputeDialog extends LitElement {
 
 function errorOf(refusal: Refusal): string {
   const { status, code, fields } = refusal;
-  if (code === 'VALIDATION' && fields.some(({ path }) => path.includes('documents')))
+  if (code === 'BAD_USER_INPUT' && fields.some(({ path }) => path.includes('documents')))
     return 'Cada documento precisa de um endereço https público, como https://loja.example/nota.pdf; no máximo dez.';
   if (code === 'DISPUTE_STATE')
     return 'Esta disputa não aceita mais provas: foi decidida, ou o prazo acabou.';

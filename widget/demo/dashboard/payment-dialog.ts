@@ -203,7 +203,7 @@ export class PaymentDialog extends LitElement {
 function errorOf(refusal: Refusal, method: Operable['method']): string {
   const { status, code, fields, withdrawableCents } = refusal;
   switch (code) {
-    case 'VALIDATION':
+    case 'BAD_USER_INPUT':
       return fields.some(({ path }) => path.endsWith('amountCents'))
         ? 'É mais do que ainda pode ser estornado.'
         : UNFIT;

@@ -314,7 +314,7 @@ export class PayoutForm extends LitElement {
     this.sending = 'none';
     if (!result.ok)
       return this.#showErrors(
-        result.refusal.code === 'VALIDATION'
+        result.refusal.code === 'BAD_USER_INPUT'
           ? errorsOf(result.refusal, method)
           : { form: 'Não foi possível saber a tarifa. Nada foi pedido: tente de novo.' },
       );
@@ -387,7 +387,7 @@ function testDestinationsOf(method: PayableMethod) {
 
 function errorsOf(refusal: Refusal, method: PayableMethod): FormErrors {
   switch (refusal.code) {
-    case 'VALIDATION':
+    case 'BAD_USER_INPUT':
       return Object.assign({}, ...refusal.fields.map((field) => fieldError(field, method)));
     case 'INSUFFICIENT_FUNDS':
       if (method === 'LTC')

@@ -199,7 +199,7 @@ export const STATES: readonly GalleryState[] = [
     via: 'click',
     script: refusal('UNAUTHENTICATED', { message: 'The token has expired' }),
   },
-  { name: 'unauthorized', title: 'Erro: sem acesso', via: 'click', script: refusal('PERMISSION_DENIED') },
+  { name: 'unauthorized', title: 'Erro: sem acesso', via: 'click', script: refusal('FORBIDDEN') },
   {
     name: 'unsafe-url',
     title: 'Erro: endereço inseguro',

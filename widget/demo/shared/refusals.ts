@@ -8,10 +8,10 @@ const FORBIDDEN = 'Esta conta não permite isso.';
 const CONFLICT = 'Já houve outro pedido daqui. Recarregue a página e confira antes de repetir.';
 
 const TEXTS: Readonly<Record<string, string>> = {
-  VALIDATION: UNFIT,
+  BAD_USER_INPUT: UNFIT,
   NOT_FOUND: 'Não foi encontrado: talvez não exista mais.',
   UNAUTHENTICATED: FORBIDDEN,
-  PERMISSION_DENIED: FORBIDDEN,
+  FORBIDDEN,
   CARD_PAYMENTS_NOT_CONFIGURED: NOT_OFFERED,
   PAYMENTS_NOT_CONFIGURED: NOT_OFFERED,
   NOT_OFFERED,

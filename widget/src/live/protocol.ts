@@ -26,7 +26,9 @@ export interface LiveRequest {
 /** An error of GraphQL, of an operation or of one result. */
 export interface LiveError {
   message: string;
-  extensions?: { code?: string; retryAfterSeconds?: number; [name: string]: unknown } | undefined;
+  extensions?:
+    | { code?: string; retryPolicy?: string; retryAfterSeconds?: number; [name: string]: unknown }
+    | undefined;
 }
 
 export interface LiveResult<Data = Record<string, unknown>> {
@@ -57,18 +59,17 @@ export interface End {
   retryAfterMs: number;
 }
 
-const COME_BACK = ['SLOW_CONSUMER', 'UNAVAILABLE', 'RATE_LIMITED', 'UPSTREAM_UNAVAILABLE'];
 /** The close codes that say that the same connection or operation would be refused again. */
 const FINAL_CLOSE = [1002, 1003, 1007, 1008, 1009, 1010, 4400, 4406, 4409, 4429, 4500];
 const REFUSED_CLOSE = [4401, 4403];
 
 /** Judges the errors with which the server has ended a subscription. */
 export function judgeErrors(errors: readonly LiveError[]): End {
-  const { code = '', retryAfterSeconds = 0 } = errors[0]?.extensions ?? {};
+  const { code = '', retryPolicy, retryAfterSeconds = 0 } = errors[0]?.extensions ?? {};
   const retryAfterMs = Number(retryAfterSeconds) * 1_000 || 0;
   if (code === 'CURSOR_EXPIRED') return { verdict: 'gap', retryAfterMs };
   if (code === 'UNAUTHENTICATED') return { verdict: 'refused', retryAfterMs };
-  return { verdict: COME_BACK.includes(code) ? 'retry' : 'final', retryAfterMs };
+  return { verdict: retryPolicy === 'SAME_KEY' ? 'retry' : 'final', retryAfterMs };
 }
 
 /**

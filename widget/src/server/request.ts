@@ -10,7 +10,7 @@ export interface PsaServerOptions {
 /** The server has refused a request, or has not answered it. */
 export class PsaError extends Error {
   override readonly name = 'PsaError';
-  /** The server's code, such as `VALIDATION`; `NETWORK` if it has given none. */
+  /** The server's code, such as `BAD_USER_INPUT`; `NETWORK` if it has given none. */
   readonly code: string;
   /** Whether the same request may succeed later. */
   readonly isRetryable: boolean;
@@ -37,7 +37,8 @@ interface Answer {
 }
 
 const TIMEOUT_MS = 15_000;
-const LATER = ['RATE_LIMITED', 'UNAVAILABLE', 'UPSTREAM_UNAVAILABLE'];
+/** The codes after which the same request may succeed. A token that was minted in vain does no harm. */
+const LATER = ['RATE_LIMITED', 'UNAVAILABLE', 'UPSTREAM_UNAVAILABLE', 'OUTCOME_UNKNOWN'];
 
 /**
  * Sends an operation, and returns the value of its root field.

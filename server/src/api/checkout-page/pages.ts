@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { assetPath } from '../../kernel/assets.ts';
-import { describeOutage, NotFoundError, OutageError } from '../../kernel/errors.ts';
+import { NotFoundError } from '../../kernel/errors.ts';
 import { knownLanguage, type Language } from '../../kernel/language.ts';
 import { asTooMany, type PageLimits } from '../http/admission.ts';
 import type { ClientAddress } from '../http/client-address.ts';
-import { HttpError, type RequestContext, type Route, retryHeaders, send, sendJson } from '../http/routes.ts';
+import { answerTo } from '../http/error-answers.ts';
+import { HttpError, type RequestContext, type Route, send, sendJson } from '../http/routes.ts';
 import { type Brand, type Brands, brandUrls } from './brand.ts';
 import { formatsOf } from './format.ts';
 import { namedLanguage, preferredLanguage, TEXTS } from './language.ts';
@@ -128,13 +129,6 @@ export function createCheckoutPages({
       };
     },
   };
-}
-
-function answerTo(error: unknown): Pick<HttpError, 'status' | 'headers'> {
-  if (error instanceof HttpError) return error;
-  if (error instanceof OutageError)
-    return { status: describeOutage(error).status, headers: retryHeaders(error) };
-  return { status: 500, headers: {} };
 }
 
 export function redirect(response: ServerResponse, location: string): void {

@@ -7,6 +7,7 @@ import { PermissionError, ValidationError } from '../../kernel/errors.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Context } from './context.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
+import { notANodeId } from './foreign-ids.ts';
 import { ROOT_FIELDS } from './root-fields.ts';
 
 /** An object as a gateway knows it: its type and its keys. */
@@ -112,16 +113,18 @@ interface GlobalId {
 export function decodeGlobalID(globalId: string | number | bigint): GlobalId {
   const text = Buffer.from(String(globalId), 'base64').toString('utf8');
   const { typename, id } = /^(?<typename>[A-Z][A-Za-z]*):(?<id>.+)$/.exec(text)?.groups ?? {};
-  if (!typename || !id || Buffer.from(text).toString('base64') !== String(globalId)) throw notAnId('id');
+  if (!typename || !id || Buffer.from(text).toString('base64') !== String(globalId))
+    throw notAnId('id', String(globalId));
   return { typename, id };
 }
 
 /** Refuses an id whose type is no node. @throws ValidationError for a type whose objects have no ids */
 function assertNode({ typename }: GlobalId, path: string, { schema }: GraphQLResolveInfo): void {
   const type = schema.getType(typename);
-  if (!isObjectType(type) || !type.getInterfaces().some(({ name }) => name === 'Node')) throw notAnId(path);
+  if (!isObjectType(type) || !type.getInterfaces().some(({ name }) => name === 'Node'))
+    throw notAnId(path, '');
 }
 
-function notAnId(path: string): ValidationError {
-  return new ValidationError([{ path, message: 'is not an id of this server' }]);
+function notAnId(path: string, text: string): ValidationError {
+  return new ValidationError([{ path, message: notANodeId(text) }]);
 }

@@ -1,16 +1,15 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { CODE_ROWS, type ErrorCode, RETRIES, type Retry, retryOf } from '../../kernel/error-codes.ts';
 import {
   describeOutage,
-  type ErrorCode,
   IdempotencyError,
   InsufficientFundsError,
   NotFoundError,
-  OUTAGE,
   OutageError,
   PaymentError,
   PermissionError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -18,6 +17,7 @@ import { ltcText } from '../../kernel/money.ts';
 import { SlowConsumerError } from '../../state/events/subscription.ts';
 import { retryHeaders } from '../http/routes.ts';
 import { builder } from './builder.ts';
+import { deprecatedSince } from './deprecations.ts';
 import { replaceError } from './failures.ts';
 import { placeOf } from './literals.ts';
 
@@ -25,60 +25,21 @@ import { placeOf } from './literals.ts';
 
 const ErrorCodeEnum = builder.enumType('ErrorCode', {
   description:
-    'The reason for which a mutation was refused. New reasons come with new releases: treat an unknown one by its type.',
-  values: {
-    VALIDATION: { description: 'ValidationError: `fields` names the wrong members.' },
-    NOT_FOUND: { description: 'NotFoundError.' },
-    PERMISSION_DENIED: { description: 'PermissionError.' },
-    RATE_LIMITED: { description: 'RateLimitError: retry after retryAfterSeconds.' },
-    INSUFFICIENT_FUNDS: { description: 'InsufficientFundsError.' },
-    CARD_PAYMENTS_NOT_CONFIGURED: { description: 'UnavailableError: this account takes no cards.' },
-    NOT_IN_SANDBOX: {
-      description: 'UnavailableError: card payments and subaccount payouts need a live key.',
-    },
-    ONLY_IN_SANDBOX: { description: 'UnavailableError: test payments need a test key.' },
-    LIMIT_REACHED: { description: 'UnavailableError: the account has reached a limit of number or amount.' },
-    IDEMPOTENCY_CONFLICT: { description: 'IdempotencyError.' },
-    CHECKOUT_TOKEN_USED: {
-      description:
-        'UnavailableError: the payment of a single-use token was canceled, or is open with another amount.',
-    },
-    CHECKOUT_TOKEN_PAUSED: {
-      description:
-        'UnavailableError: the merchant has paused this token, or this server was restored, and the token was minted before.',
-    },
-    ORDER_PAID: { description: 'UnavailableError: another payment of the same order was paid.' },
-    ORDER_REFUNDED: {
-      description:
-        'UnavailableError: the order was paid, and its whole amount was refunded. It takes no other payment.',
-    },
-    NOT_CANCELABLE: {
-      description:
-        'UnavailableError: the payment is not PENDING; it has been paid, has expired or has failed.',
-    },
-    DISPUTE_STATE: {
-      description:
-        'UnavailableError: a bank claims the money back at this moment, or evidence comes too late.',
-    },
-    NOT_REFUNDABLE: {
-      description: 'UnavailableError: the payment is not paid, is refunded already, or is too old.',
-    },
-    NOT_PAYABLE: {
-      description: 'UnavailableError: the simulated payment has no code, or has ended.',
-    },
-    NOT_OFFERED: {
-      description:
-        'UnavailableError: the upstream service does not offer it, or not in a form that is known. Nothing was requested from it, or nothing was done.',
-    },
-    RECORDS_BEHIND: {
-      description:
-        'UnavailableError: this server was restored, and its records lack what came after the backup. Nothing was sent.',
-    },
-    PAYMENTS_NOT_CONFIGURED: {
-      description: 'UnavailableError: this account takes no PIX, or no LTC.',
-    },
-    UPSTREAM_UNAVAILABLE: { description: 'UpstreamError.' },
-  } as const,
+    'The reason for which a mutation was refused, as `extensions.code` of a top-level error and `X-Error-Code` of REST name it. New reasons come with new releases: treat an unknown one by its `retryPolicy`.',
+  values: Object.fromEntries(
+    CODE_ROWS.filter(([, { type }]) => type !== null).map(([code, { type, meaning }]) => [
+      code,
+      { description: `${type}: ${meaning}.` },
+    ]),
+  ),
+});
+
+const RetryEnum = builder.enumType('RetryPolicy', {
+  description:
+    'Whether, when and with which key the request is sent again, for one `switch`. Treat a value that you do not know as NEVER.',
+  values: Object.fromEntries(
+    Object.entries(RETRIES).map(([retry, description]) => [retry, { description }]),
+  ) as Record<Retry, { description: string }>,
 });
 
 const UserError = builder.interfaceRef<PaymentError>('UserError').implement({
@@ -86,7 +47,17 @@ const UserError = builder.interfaceRef<PaymentError>('UserError').implement({
     'An error that a caller can correct or must know. Every error member of a result union implements it.',
   fields: (t) => ({
     message: t.exposeString('message'),
-    code: t.field({ type: ErrorCodeEnum, resolve: ({ code }) => code as typeof ErrorCodeEnum.$inferType }),
+    code: t.field({ type: ErrorCodeEnum, resolve: ({ code }) => code }),
+    retryPolicy: t.field({
+      type: RetryEnum,
+      description: 'Whether, when and with which key the request is sent again.',
+      resolve: ({ code }) => retryOf(code),
+    }),
+    retryAfterSeconds: t.int({
+      nullable: true,
+      description: 'The seconds after which a retry may succeed; null if they are not known.',
+      resolve: (error) => (error instanceof RateLimitError ? error.retryAfterSeconds : null),
+    }),
   }),
 });
 
@@ -187,10 +158,17 @@ builder.objectType(InsufficientFundsError, {
   }),
 });
 
-builder.objectType(UnavailableError, {
-  name: 'UnavailableError',
-  description: 'The environment, the account’s set-up or a limit prevents it.',
+const UnavailableError = builder.interfaceRef<PreconditionError>('UnavailableError').implement({
+  description:
+    'The name of PreconditionError in 0.1.0: a document that selects it goes on working until 2027-12. Select PreconditionError.',
   interfaces: [UserError],
+});
+
+builder.objectType(PreconditionError, {
+  name: 'PreconditionError',
+  description:
+    'The environment, the account’s set-up, the state of the resource or a limit does not allow it. Nothing was done.',
+  interfaces: [UserError, UnavailableError],
 });
 
 builder.objectType(IdempotencyError, {
@@ -202,11 +180,12 @@ builder.objectType(IdempotencyError, {
 builder.objectType(UpstreamError, {
   name: 'UpstreamError',
   description:
-    'The upstream service, which is the payments service behind this server, or a bank or network, did not answer. If moneyMayHaveMoved, do not repeat the request with a new key: look the payout up by lookupReference.',
+    'The upstream service, which is the payments service behind this server, or a bank or network, did not answer, or has refused: `code` says which. If moneyMayHaveMoved, do not repeat the request with a new key: look it up by lookupReference.',
   interfaces: [UserError],
   fields: (t) => ({
     retryable: t.exposeBoolean('retryable', {
       description: 'Whether the same request may be sent again, with the same idempotencyKey if it has one.',
+      deprecationReason: deprecatedSince('0.2.0', 'Use retryPolicy, which every error has.'),
     }),
     moneyMayHaveMoved: t.exposeBoolean('moneyMayHaveMoved', {
       description: 'Whether money may have moved: look it up before anything is done again.',
@@ -221,60 +200,31 @@ builder.objectType(UpstreamError, {
 
 // ── As top-level errors ─────────────────────────────────────────────────────────────────────────
 
-type TopLevelCode =
-  | 'BAD_USER_INPUT'
-  | 'UNAUTHENTICATED'
-  | 'FORBIDDEN'
-  | 'NOT_FOUND'
-  | 'RATE_LIMITED'
-  | 'NOT_OFFERED'
-  | 'RECORDS_BEHIND'
-  | 'CURSOR_EXPIRED'
-  | 'UPSTREAM_UNAVAILABLE';
-
 /** A refusal of a whole request, at `status`. By `spec` that is 200 with the older media type, application/json. */
-export function refusalOf(
-  code: TopLevelCode | 'PERSISTED_QUERY_NOT_FOUND',
-  message: string,
-  status: number,
-): GraphQLError {
-  const refusal = new GraphQLError(message, { extensions: { code, http: { status, spec: true } } });
+export function refusalOf(code: ErrorCode, message: string, status: number): GraphQLError {
+  const http = { status, spec: true, headers: { 'x-error-code': code } };
+  const refusal = new GraphQLError(message, { extensions: { ...describeCode(code), http } });
   translated.add(refusal);
   return refusal;
 }
 
-/** The top-level code and HTTP status of each error. Exhaustive: a code without them does not compile. */
-const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
-  VALIDATION: { code: 'BAD_USER_INPUT', status: 400 },
-  NOT_FOUND: { code: 'NOT_FOUND', status: 200 },
-  UNAUTHENTICATED: { code: 'UNAUTHENTICATED', status: 401 },
-  PERMISSION_DENIED: { code: 'FORBIDDEN', status: 403 },
-  RATE_LIMITED: { code: 'RATE_LIMITED', status: 429 },
-  INSUFFICIENT_FUNDS: { code: 'BAD_USER_INPUT', status: 200 },
-  CARD_PAYMENTS_NOT_CONFIGURED: { code: 'FORBIDDEN', status: 200 },
-  NOT_IN_SANDBOX: { code: 'FORBIDDEN', status: 200 },
-  ONLY_IN_SANDBOX: { code: 'FORBIDDEN', status: 200 },
-  LIMIT_REACHED: { code: 'FORBIDDEN', status: 200 },
-  IDEMPOTENCY_CONFLICT: { code: 'BAD_USER_INPUT', status: 200 },
-  CHECKOUT_TOKEN_USED: { code: 'FORBIDDEN', status: 200 },
-  CHECKOUT_TOKEN_PAUSED: { code: 'FORBIDDEN', status: 200 },
-  ORDER_PAID: { code: 'FORBIDDEN', status: 200 },
-  ORDER_REFUNDED: { code: 'FORBIDDEN', status: 200 },
-  NOT_CANCELABLE: { code: 'FORBIDDEN', status: 200 },
-  NOT_REFUNDABLE: { code: 'FORBIDDEN', status: 200 },
-  DISPUTE_STATE: { code: 'FORBIDDEN', status: 200 },
-  NOT_PAYABLE: { code: 'FORBIDDEN', status: 200 },
-  NOT_OFFERED: { code: 'NOT_OFFERED', status: 200 },
-  RECORDS_BEHIND: { code: 'RECORDS_BEHIND', status: 200 },
-  PAYMENTS_NOT_CONFIGURED: { code: 'FORBIDDEN', status: 200 },
-  CURSOR_EXPIRED: { code: 'CURSOR_EXPIRED', status: 200 },
-  UPSTREAM_UNAVAILABLE: { code: 'UPSTREAM_UNAVAILABLE', status: 200 },
+/** The members of `extensions` by which a client decides what to do. */
+export function describeCode(code: ErrorCode, retryAfterSeconds: number | null = null) {
+  return { code, retryPolicy: retryOf(code), ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }) };
+}
+
+/** The HTTP status of a response that is nothing but an error, by its code; 200 for any other code. */
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  BAD_USER_INPUT: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  RATE_LIMITED: 429,
 };
 
 /**
  * Translates an error for which no result union has a member. An error of GraphQL about the document or its variables stays,
  * because the caller can correct it. Any other error that is no domain error is an outage or a fault: it is passed to
- * `onFault` and shown as `UNAVAILABLE` or `Internal error`. A translated error is returned unchanged.
+ * `onFault` and shown as `UNAVAILABLE`, `OUTCOME_UNKNOWN` or `Internal error`. A translated error is returned unchanged.
  */
 export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void): GraphQLError {
   const known = findTranslated(error);
@@ -304,50 +254,57 @@ const MAX_MESSAGE_LENGTH = 1_000;
 function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLError {
   const cause = error instanceof GraphQLError && error.originalError ? error.originalError : error;
   if (cause instanceof PaymentError) {
-    const { code, status } = TOP_LEVEL[cause.code];
+    const { code } = cause;
+    const status = STATUS[code] ?? 200;
+    const seconds = cause instanceof RateLimitError ? cause.retryAfterSeconds : null;
     const headers = {
+      'x-error-code': code,
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-      ...(cause instanceof RateLimitError ? { 'retry-after': String(cause.retryAfterSeconds) } : {}),
+      ...(seconds === null ? {} : { 'retry-after': String(seconds) }),
     };
     return new GraphQLError(cause.message, {
       ...locationOf(error),
       extensions: {
-        code,
-        ...(cause instanceof RateLimitError ? { retryAfterSeconds: cause.retryAfterSeconds } : {}),
+        ...describeCode(code, seconds),
         ...(cause instanceof ValidationError ? { fields: cause.fields } : {}),
+        ...(cause instanceof UpstreamError ? { lookupReference: cause.lookupReference } : {}),
         http: { status, headers },
       },
     });
   }
   // A WebSocket is closed with 1013 instead; an event stream ends with this error.
   if (cause instanceof SlowConsumerError)
-    return new GraphQLError(cause.message, { originalError: cause, extensions: { code: 'SLOW_CONSUMER' } });
+    return new GraphQLError(cause.message, {
+      originalError: cause,
+      extensions: describeCode('SLOW_CONSUMER'),
+    });
   if (error instanceof GraphQLError && cause instanceof GraphQLError && !isSerializationFault(error, cause)) {
-    error.extensions.code = 'BAD_USER_INPUT';
+    const http = error.extensions.http as { status?: number; headers?: object } | undefined;
+    const code = http?.status === 405 ? 'METHOD_NOT_ALLOWED' : 'BAD_USER_INPUT';
+    Object.assign(error.extensions, describeCode(code));
     error.message = placeOf(error) + withoutValue(error.message, cause.message);
     // A message may repeat the whole input.
     if (error.message.length > MAX_MESSAGE_LENGTH)
       error.message = `${error.message.slice(0, MAX_MESSAGE_LENGTH)}…`;
+    const headers = { ...http?.headers, 'x-error-code': code };
     // Without a path no field has run. `spec`: with the older media type, application/json, the status is 200.
-    if (!error.path) error.extensions.http ??= { status: 400, spec: true };
+    if (http || !error.path) error.extensions.http = { ...(http ?? { status: 400, spec: true }), headers };
     // Yoga has put the error of JSON.parse here: 400 with either media type.
-    if (error.extensions.originalError) error.extensions.http = { status: 400 };
+    if (error.extensions.originalError) error.extensions.http = { status: 400, headers };
     delete error.extensions.originalError;
     return error;
   }
   onFault(cause);
   if (cause instanceof OutageError) {
-    const { message, status, retryAfterSeconds } = describeOutage(cause);
-    const extensions = {
-      code: OUTAGE,
-      ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
-      http: { status, headers: retryHeaders(cause) },
-    };
+    const { code, message, status, retryAfterSeconds } = describeOutage(cause);
+    const headers = { 'x-error-code': code, ...retryHeaders(cause) };
+    const extensions = { ...describeCode(code, retryAfterSeconds), http: { status, headers } };
     return new GraphQLError(message, { ...locationOf(error), extensions });
   }
+  const code = 'INTERNAL_SERVER_ERROR';
   return new GraphQLError('Internal error', {
     ...locationOf(error),
-    extensions: { code: 'INTERNAL_SERVER_ERROR', http: { status: 500 } },
+    extensions: { ...describeCode(code), http: { status: 500, headers: { 'x-error-code': code } } },
   });
 }
 

@@ -31,6 +31,7 @@ function inWordsForPayers(error: unknown): unknown {
     return new RateLimitError(LIMIT_OF_PAYERS, error.retryAfterSeconds);
   if (error instanceof UpstreamError)
     return new UpstreamError(
+      error.code,
       error.retryable ? 'This cannot be answered now: try again' : 'This cannot be done now',
       error,
     );

@@ -6,6 +6,7 @@ import { isTracing, withSpanOrTrace } from '../../kernel/traces.ts';
 import type { Context } from './context.ts';
 import { NO_INFO, takesInfo } from './execution.ts';
 import { replaceError } from './failures.ts';
+import { foreignIdCheck, registerRootField } from './foreign-ids.ts';
 import { markReplay, withKeyOfHeader } from './idempotency-header.ts';
 import { clearLoaders } from './loaders.ts';
 import { withWordsFor } from './payer-errors.ts';
@@ -60,8 +61,10 @@ const KIND = { Query: 'query', Mutation: 'mutation', Subscription: 'subscription
 
 function withAdmission<Types extends SchemaTypes>(
   resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
-  { name, parentType, extensions }: PothosOutputFieldConfig<Types>,
+  { name, parentType, extensions, args }: PothosOutputFieldConfig<Types>,
 ): GraphQLFieldResolver<unknown, Types['Context'], object> {
+  registerRootField(name, args);
+  const assertOwnIds = foreignIdCheck(name, args);
   const kind = KIND[parentType as keyof typeof KIND];
   const traceName = `${kind} ${name}`;
   const attributes = { 'graphql.operation.type': kind, 'graphql.field': name };
@@ -72,7 +75,13 @@ function withAdmission<Types extends SchemaTypes>(
       ? new Error(`Cannot return null for ${parentType}.${name}.`)
       : null;
 
-  const begin = kind === 'mutation' ? withMutationState(resolve) : resolve;
+  const inState = kind === 'mutation' ? withMutationState(resolve) : resolve;
+  const begin: typeof resolve = !assertOwnIds
+    ? inState
+    : (parent, values, context, info) => {
+        assertOwnIds(values);
+        return inState(parent, values, context, info);
+      };
   const admitted: typeof resolve = (parent, args, context, info) => {
     const { clock, onRootField } = context as Context;
     const startedAt = clock.ms();

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ErrorCode } from '../../kernel/error-codes.ts';
 import { LANGUAGES, type Language } from '../../kernel/language.ts';
 import { preferredOf } from './accept-language.ts';
 import { ICON } from './icon.ts';
@@ -14,7 +15,11 @@ export function wantsPage({ method, headers }: IncomingMessage): boolean {
  * Answers an unknown address in the language that the browser prefers. The address may come from anybody, so the page
  * does not repeat it.
  */
-export function sendMissingPage({ headers }: IncomingMessage, response: ServerResponse): void {
+export function sendMissingPage(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  code: ErrorCode = 'ROUTE_NOT_FOUND',
+): void {
   const language = preferredOf(LANGUAGES, headers['accept-language'] ?? '');
   send(response, 404, PAGES[language], {
     'content-type': 'text/html; charset=utf-8',
@@ -23,6 +28,7 @@ export function sendMissingPage({ headers }: IncomingMessage, response: ServerRe
     'cache-control': 'no-store',
     'referrer-policy': 'same-origin',
     'x-robots-tag': 'noindex',
+    'x-error-code': code,
     vary: 'accept, accept-language',
   });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { permissionsFor } from '../../kernel/caller.ts';
+import { CODE_ROWS, RETRIES } from '../../kernel/error-codes.ts';
 import type { WebhookEvent } from '../../kernel/webhook-event.ts';
 import { closeObject } from './known-members.ts';
 import { originOf } from './origins.ts';
@@ -20,7 +21,8 @@ environment; what belongs to the other one is not found.
 - Lists take \`limit\` (1 to 100, 50 where left out) and \`offset\`, and answer \`total\` beside them. Their other parameters select: an item
   fulfills all of them.
 - An account may send 120 requests a minute, which the \`RateLimit-*\` headers count.
-- Every error is \`{ "error": "…" }\`. Go by the status: the words may change.
+- Every error is \`{ "error": "…", "code": "…", "retryPolicy": "…" }\`. Go by \`code\` and \`retryPolicy\`: the words may change, and later
+  versions add members.
 - Members of a body and query parameters that are not described here are refused with 400, and so is a member that stands twice.
 - \`x-psa-origin\` of an operation: \`document\`, the payments service's document names it; \`decided\`, its text needs it, and the shape
   is this server's; \`extension\`, this server has it besides.
@@ -74,8 +76,7 @@ export function describeOperations(
         ...RATE_HEADERS,
         'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } },
         'X-Error-Code': {
-          description:
-            'Names the refusal, as `extensions.code` does in GraphQL; absent where the request could not be read',
+          description: 'Names the refusal, as `code` in the body and `extensions.code` in GraphQL do',
           schema: { type: 'string' },
         },
         'Idempotent-Replayed': {
@@ -283,12 +284,36 @@ function keepDefault({ zodSchema, jsonSchema }: Parameters<Override>[0]): void {
 
 // ── Parts of all responses ───────────────────────────────────────────────────────────────────────
 
+/** Open to members that later versions add. `code` and `retryPolicy` are texts and no enums, because new values come, too. */
 const ERROR = {
   type: 'object',
-  properties: { error: { type: 'string', description: 'For people; the words may change' } },
-  required: ['error'],
-  additionalProperties: false,
+  properties: {
+    error: { type: 'string', description: 'For people; the words may change' },
+    code: { type: 'string', description: listed('The reason, as `X-Error-Code`', codesOfRest()) },
+    retryPolicy: {
+      type: 'string',
+      description: listed(
+        'Whether, when and with which idempotency key the request is sent again; treat an unknown value as `NEVER`',
+        Object.entries(RETRIES),
+      ),
+    },
+    retryAfterSeconds: { type: 'integer', description: 'As `Retry-After`; absent if it is not known' },
+    lookupReference: {
+      type: 'string',
+      description: 'The reference by which to look up an unknown outcome; absent if there is none',
+    },
+  },
+  required: ['error', 'code', 'retryPolicy'],
 };
+
+function codesOfRest(): [code: string, meaning: string][] {
+  const ofRest = CODE_ROWS.filter(([, { only }]) => only !== 'GraphQL');
+  return ofRest.map(([code, { meaning, retry }]) => [code, `${meaning} (${retry})`]);
+}
+
+function listed(text: string, values: readonly (readonly [name: string, meaning: string])[]): string {
+  return [`${text}:`, ...values.map(([name, meaning]) => `- \`${name}\`: ${meaning}`)].join('\n');
+}
 
 const RATE_HEADERS = {
   'RateLimit-Limit': { description: 'Requests a minute of the account', schema: { type: 'integer' } },

@@ -10,9 +10,7 @@ import {
 } from '../../kernel/caller.ts';
 import { type Clock, secondsUntil } from '../../kernel/clock.ts';
 import {
-  describeOutage,
   IdempotencyError,
-  OutageError,
   PaymentError,
   RateLimitError,
   UnauthenticatedError,
@@ -20,13 +18,15 @@ import {
 } from '../../kernel/errors.ts';
 import type { Admission } from './admission.ts';
 import type { ClientAddress } from './client-address.ts';
+import { answerTo } from './error-answers.ts';
+import { createIdCheck } from './foreign-ids.ts';
 import { keyInHeader, REPLAYED_HEADER } from './idempotency-key.ts';
 import { parseInput, readNoObject, readObject } from './json-input.ts';
 import { sendMissingPage, wantsPage } from './missing-page.ts';
 import { closestName, shownName } from './names.ts';
 import { decodeParams } from './request-url.ts';
-import { type RestOperation, STATUS, takesKey } from './rest.ts';
-import { HttpError, type RequestContext, type Route, retryHeaders, sendJson } from './routes.ts';
+import { type RestOperation, takesKey } from './rest.ts';
+import { HttpError, noRoute, type RequestContext, type Route, sendJson } from './routes.ts';
 
 /** Counts one request of an account, in either environment; `resetAt` is when the whole `limit` is available again. */
 export type TakeRequest = (
@@ -54,6 +54,7 @@ export function createRestRoutes({
 }): Route[] {
   assertValidDeclarations(operations);
   const table = operations.map((operation) => ({ operation, path: pathPattern(operation) }));
+  const assertOwnIds = createIdCheck(operations);
   const isPath = (pathname: string) => table.some(({ path }) => path.test(pathname));
 
   async function admit(request: IncomingMessage, response: ServerResponse): Promise<Caller> {
@@ -75,6 +76,7 @@ export function createRestRoutes({
     setTemplate?.(operation.path);
     assertPermitted(caller, operation);
     const query = queryOf(operation, url);
+    assertOwnIds(operation, params, query);
     const parsed = {
       params: operation.params ? parseInput(operation.params, params) : {},
       query: operation.query ? parseInput(operation.query, query) : {},
@@ -101,7 +103,10 @@ export function createRestRoutes({
           return sendMissingPage(context.request, context.response);
         const { status, body, headers } = await answer(context).then(
           (answered) => ({ ...answered, headers: {} }),
-          (error: unknown) => errorResponse(error, onFault),
+          (error: unknown) => {
+            if (!(error instanceof HttpError || error instanceof PaymentError)) onFault(error);
+            return answerTo(error);
+          },
         );
         sendJson(context.response, status, body, headers);
       },
@@ -181,7 +186,7 @@ interface Row {
 /** Finds the operation of a path. @throws HttpError 404, 405 */
 function findOperation(table: readonly Row[], method: string, pathname: string) {
   const rows = table.filter(({ path }) => path.test(pathname));
-  if (rows.length === 0) throw new HttpError(404, 'Not found');
+  if (rows.length === 0) throw noRoute();
   const declaredMethod = method === 'HEAD' ? 'GET' : method;
   const row = rows.find(({ operation }) => operation.method === declaredMethod);
   if (!row) {
@@ -195,40 +200,6 @@ function findOperation(table: readonly Row[], method: string, pathname: string) 
 
 function pathPattern({ path }: RestOperation): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
-}
-
-/** The response to an error: a refusal with its message, an outage with a general message, a fault with none. */
-function errorResponse(
-  error: unknown,
-  onFault: (fault: unknown) => void,
-): { status: number; body: { error: string }; headers: Record<string, string> } {
-  if (error instanceof HttpError)
-    return { status: error.status, body: { error: error.message }, headers: error.headers };
-  if (!(error instanceof PaymentError)) {
-    onFault(error);
-    if (!(error instanceof OutageError))
-      return { status: 500, body: { error: 'Internal error' }, headers: {} };
-    const { status, message } = describeOutage(error);
-    return { status, body: { error: message }, headers: retryHeaders(error) };
-  }
-  const status = STATUS[error.code];
-  return {
-    status,
-    body: { error: error instanceof ValidationError ? describeFields(error) : error.message },
-    headers: {
-      // The refusal itself: the words of the body may change.
-      'x-error-code': error.code,
-      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-      ...(error instanceof RateLimitError ? { 'retry-after': String(error.retryAfterSeconds) } : {}),
-    },
-  };
-}
-
-/** Builds the message of wrong fields. The domain names them `input.valueCents` or `filter.status`; REST has neither. */
-function describeFields({ fields }: ValidationError): string {
-  return fields
-    .map(({ path, message }) => `${path.replace(/^(?:input|filter)\./, '')}: ${message}`)
-    .join('; ');
 }
 
 /** Checks the declarations at the start of the server. @throws TypeError for duplicates and undescribed parameters */

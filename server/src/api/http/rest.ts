@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Caller, Right } from '../../kernel/caller.ts';
-import { type ErrorCode, ValidationError } from '../../kernel/errors.ts';
+import type { ErrorCode, RestCode } from '../../kernel/error-codes.ts';
+import { ValidationError } from '../../kernel/errors.ts';
 import { idempotencyKeyText } from '../../kernel/text.ts';
 import { hasMember } from './known-members.ts';
 
@@ -85,11 +86,13 @@ export function takesKey({ body }: Pick<RestOperation, 'body'>): boolean {
 }
 
 /** The HTTP status of each error. Exhaustive: a code without a status does not compile. */
-export const STATUS: Record<ErrorCode, number> = {
-  VALIDATION: 400,
+const STATUS: Record<RestCode, number> = {
+  BAD_USER_INPUT: 400,
   UNAUTHENTICATED: 401,
-  PERMISSION_DENIED: 403,
+  FORBIDDEN: 403,
   NOT_FOUND: 404,
+  ROUTE_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
   RATE_LIMITED: 429,
   INSUFFICIENT_FUNDS: 400,
   CARD_PAYMENTS_NOT_CONFIGURED: 409,
@@ -108,9 +111,18 @@ export const STATUS: Record<ErrorCode, number> = {
   NOT_OFFERED: 501,
   RECORDS_BEHIND: 503,
   PAYMENTS_NOT_CONFIGURED: 409,
-  CURSOR_EXPIRED: 400,
+  BANK_REFUSED: 409,
+  UPSTREAM_REFUSED: 502,
   UPSTREAM_UNAVAILABLE: 502,
+  OUTCOME_UNKNOWN: 504,
+  UNAVAILABLE: 503,
+  INTERNAL_SERVER_ERROR: 500,
 };
+
+/** The HTTP status of a code; 400 for one that GraphQL alone has. */
+export function statusOf(code: ErrorCode): number {
+  return (STATUS as Partial<Record<ErrorCode, number>>)[code] ?? 400;
+}
 
 // ── Pages (the document's 2.1.6) ────────────────────────────────────────────────────────────────
 

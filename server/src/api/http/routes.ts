@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ErrorCode } from '../../kernel/error-codes.ts';
 import { describeOutage, type OutageError } from '../../kernel/errors.ts';
 import { compressResponse, encodingFor, isCompressible, MIN_COMPRESSED_BYTES } from './compression.ts';
 
@@ -31,15 +32,39 @@ export function isEventStream(response: ServerResponse): boolean {
   return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }
 
-/** A refusal with an HTTP status. */
+/** A refusal of HTTP itself, before any operation has run. */
 export class HttpError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
-  constructor(status: number, message: string, headers: Record<string, string> = {}) {
+  readonly code: ErrorCode;
+  constructor(
+    status: number,
+    message: string,
+    headers: Record<string, string> = {},
+    code: ErrorCode = CODES[status] ?? 'BAD_USER_INPUT',
+  ) {
     super(message);
     this.status = status;
     this.headers = headers;
+    this.code = code;
   }
+}
+
+/** The code of a status; `BAD_USER_INPUT` for any other. */
+const CODES: Partial<Record<number, ErrorCode>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  // Of the simulator, whose payments alone have such a refusal.
+  409: 'NOT_PAYABLE',
+  429: 'RATE_LIMITED',
+  503: 'UNAVAILABLE',
+};
+
+/** The refusal of an address that no route has. */
+export function noRoute(): HttpError {
+  return new HttpError(404, 'Not found', {}, 'ROUTE_NOT_FOUND');
 }
 
 /** The headers of the response to an outage. */

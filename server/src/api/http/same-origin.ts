@@ -1,12 +1,7 @@
 import type { z } from 'zod';
-import {
-  InsufficientFundsError,
-  PaymentError,
-  RateLimitError,
-  ValidationError,
-} from '../../kernel/errors.ts';
+import { InsufficientFundsError, PaymentError, ValidationError } from '../../kernel/errors.ts';
+import { answerTo } from './error-answers.ts';
 import { parseInput, readObject } from './json-input.ts';
-import { STATUS } from './rest.ts';
 import { HttpError, type RequestContext, type Route, sendJson } from './routes.ts';
 
 /** Makes routes for our own pages alone, the demo's and the simulator's, which need no credential. */
@@ -15,8 +10,7 @@ export interface SameOrigin {
   guard(route: Route): Route;
   /**
    * Answers a JSON POST of our own pages with the result of `handle`. The body is an object that `schema` checks; unknown
-   * members are refused. A refusal of the service is `{ error, code, fields }`: a sentence, the closed code, and each wrong
-   * field by its path. A refusal of HTTP alone, such as of another site or of a control with nothing to do, is `{ error }`.
+   * members are refused. A refusal has the body of any other, and `fields`: each wrong field by its path.
    */
   action<Schema extends z.ZodType>(
     path: RegExp,
@@ -97,17 +91,15 @@ async function respond({ response }: RequestContext, handle: () => Promise<Answe
 /** The response to a refusal. @throws any other error unchanged */
 function errorResponse(error: unknown): Answer {
   if (!(error instanceof PaymentError)) throw error;
+  const { body, ...answer } = answerTo(error);
   return {
-    status: STATUS[error.code],
+    ...answer,
     body: {
+      ...body,
       error: error.message,
-      code: error.code,
       fields: error instanceof ValidationError ? error.fields.map(toFieldError) : [],
       ...(error instanceof InsufficientFundsError ? { withdrawableCents: error.withdrawableCents } : {}),
     },
-    ...(error instanceof RateLimitError
-      ? { headers: { 'retry-after': String(error.retryAfterSeconds) } }
-      : {}),
   };
 }
 

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { describeOutage, OutageError } from '../../kernel/errors.ts';
 import { bindContext, isTracing, startSpan } from '../../kernel/traces.ts';
+import { answerTo } from './error-answers.ts';
 import { listen } from './listen.ts';
 import { sendMissingPage, wantsPage } from './missing-page.ts';
 import { decodeParams, requestUrl, templateOf } from './request-url.ts';
@@ -10,9 +10,9 @@ import {
   HttpError,
   isEventStream,
   NO_SNIFFING,
+  noRoute,
   type RequestContext,
   type Route,
-  retryHeaders,
   sendJson,
 } from './routes.ts';
 import { endSocket, headWithoutUpgrade, isWebSocket } from './upgrade.ts';
@@ -155,9 +155,9 @@ export function createHttpServer({
       if (!(error instanceof HttpError)) onFault(error, request);
       if (response.headersSent) return response.destroy();
       response.setHeader(...NO_SNIFFING);
-      const { status, message, headers } = error instanceof HttpError ? error : errorResponse(error);
-      if (status === 404 && wantsPage(request)) return sendMissingPage(request, response);
-      sendJson(response, status, { error: message }, headers);
+      const { status, body, headers } = answerTo(error);
+      if (status === 404 && wantsPage(request)) return sendMissingPage(request, response, body.code);
+      sendJson(response, status, body, headers);
     };
     try {
       dispatch(request, own)?.catch(refuse);
@@ -185,7 +185,7 @@ export function createHttpServer({
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && earlier.length > 0) return socket.destroy();
     malformed.add(socket);
     afterResponses(earlier, () => {
-      if (socket.writable) endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request');
+      if (socket.writable) endSocket(socket, MALFORMED[code ?? ''] ?? '400 Bad Request', 'BAD_USER_INPUT');
     });
   });
 
@@ -235,7 +235,7 @@ export function createHttpServer({
       allowed.push(...route.methods);
     }
     if (isStarting && allowed.length === 0) throw new HttpError(503, 'Starting', { 'retry-after': '1' });
-    if (allowed.length === 0) throw new HttpError(404, 'Not found');
+    if (allowed.length === 0) throw noRoute();
     throw new HttpError(405, 'Method not allowed', { allow: [...new Set(allowed)].join(', ') });
   }
 
@@ -295,12 +295,6 @@ export function createHttpServer({
       });
     },
   };
-}
-
-/** The response to an outage or to a fault. */
-function errorResponse(error: unknown) {
-  if (!(error instanceof OutageError)) return { status: 500, message: 'Internal error', headers: {} };
-  return { ...describeOutage(error), headers: retryHeaders(error) };
 }
 
 /** A request whose response has not closed. */

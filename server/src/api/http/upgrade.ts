@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { ErrorCode } from '../../kernel/error-codes.ts';
 
 /** Whether a request asks for a WebSocket, the only other protocol of this server. */
 export function isWebSocket({ headers }: IncomingMessage): boolean {
@@ -26,7 +27,7 @@ export function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: Inc
 const UPGRADE_HEADERS = /^(?:upgrade|http2-settings)$/i;
 
 /** Writes the last response of a connection that HTTP has detached, and closes it even if the client does not. */
-export function endSocket(socket: Duplex, status: string): void {
+export function endSocket(socket: Duplex, status: string, code: ErrorCode): void {
   socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+  socket.end(`HTTP/1.1 ${status}\r\nX-Error-Code: ${code}\r\nConnection: close\r\n\r\n`);
 }

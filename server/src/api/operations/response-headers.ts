@@ -5,7 +5,7 @@ export const PUBLIC_HEADERS = {
   [NO_SNIFFING[0]]: NO_SNIFFING[1],
   // Any page may embed the widget; no cookie grants anything, so there is nothing to protect from a page.
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'retry-after, idempotent-replayed, deprecation, sunset',
+  'access-control-expose-headers': 'retry-after, x-error-code, idempotent-replayed, deprecation, sunset',
 };
 
 /** The headers of every response to an operation. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError } from 'graphql';
-import { describeOutage, OUTAGE, OutageError } from '../../kernel/errors.ts';
-import { messageOf } from '../graphql/errors.ts';
+import { describeOutage, OutageError } from '../../kernel/errors.ts';
+import { describeCode, messageOf } from '../graphql/errors.ts';
 import { repeatedMember } from '../http/json-input.ts';
 import { HttpError, type Route, readBody, retryHeaders, send, sendJson } from '../http/routes.ts';
 import { PUBLIC_HEADERS, RESPONSE_HEADERS } from './response-headers.ts';
@@ -19,8 +19,8 @@ export function startingRoute(): Route {
     handle({ request, response }) {
       setHeaders(response, request.method === 'OPTIONS' ? PUBLIC_HEADERS : RESPONSE_HEADERS);
       if (request.method === 'OPTIONS') return send(response, 204, '', preflight(request));
-      const errors = [{ message: 'Starting', extensions: { code: OUTAGE, retryAfterSeconds: 1 } }];
-      sendJson(response, 503, { errors }, { 'retry-after': '1' });
+      const errors = [{ message: 'Starting', extensions: describeCode('UNAVAILABLE', 1) }];
+      sendJson(response, 503, { errors }, { 'retry-after': '1', 'x-error-code': 'UNAVAILABLE' });
     },
   };
 }
@@ -94,14 +94,15 @@ function sendRefusal(
 ): void {
   if (error instanceof OutageError) {
     const errors = [messageOf(error, onFault)];
-    sendJson(response, describeOutage(error).status, { errors }, retryHeaders(error));
+    const { code, status } = describeOutage(error);
+    sendJson(response, status, { errors }, { 'x-error-code': code, ...retryHeaders(error) });
   } else if (error instanceof GraphQLError) {
     const { http, ...extensions } = error.extensions;
     const { status = 500, headers } = (http ?? {}) as { status?: number; headers?: Record<string, string> };
     sendJson(response, status, { errors: [{ message: error.message, extensions }] }, headers);
   } else {
-    const errors = [{ message: error.message, extensions: { code: 'BAD_USER_INPUT' } }];
-    sendJson(response, error.status, { errors }, error.headers);
+    const errors = [{ message: error.message, extensions: describeCode(error.code) }];
+    sendJson(response, error.status, { errors }, { 'x-error-code': error.code, ...error.headers });
   }
 }
 

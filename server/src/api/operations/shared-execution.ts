@@ -6,7 +6,7 @@ import {
   getVariableValues,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import type { OpenSubscription } from '../../kernel/open-subscription.ts';
 import { inSlices } from '../../kernel/slices.ts';
 import type { LiveUpdates } from '../../state/events/subscription.ts';
@@ -22,7 +22,7 @@ export interface SharedSubscription {
   readonly updates: LiveUpdates<object>;
   /**
    * The result of an update: executed at the first call for it, cached for the others.
-   * @throws UnavailableError, at once or later: it is too long
+   * @throws PreconditionError, at once or later: it is too long
    */
   resultFor(item: object): SerializedResult | Promise<SerializedResult>;
 }
@@ -161,13 +161,13 @@ function createResultFor({
   };
 }
 
-/** @throws UnavailableError */
+/** @throws PreconditionError */
 function assertNotTooLong(result: SharedResult | Promise<SharedResult>) {
   if (!(result instanceof Promise) && result.isTooLong) throw TOO_LONG;
   return result;
 }
 
-const TOO_LONG = new UnavailableError(
+const TOO_LONG = new PreconditionError(
   'LIMIT_REACHED',
   'An update of this subscription is too long for this credential: select fewer fields',
 );

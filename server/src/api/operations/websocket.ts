@@ -19,9 +19,9 @@ import { callerOf } from '../../kernel/caller.ts';
 import {
   OutageError,
   PaymentError,
+  PreconditionError,
   RateLimitError,
   UnauthenticatedError,
-  UnavailableError,
 } from '../../kernel/errors.ts';
 import { SlowConsumerError } from '../../state/events/subscription.ts';
 import type { Context } from '../graphql/context.ts';
@@ -311,7 +311,7 @@ export function createGraphQLSockets({
   server.on('upgrade', (request, socket, head) => {
     if (!isWebSocket(request)) return;
     socket.on('error', destroy);
-    if (pathOf(request) !== '/graphql') return endSocket(socket, '404 Not Found');
+    if (pathOf(request) !== '/graphql') return endSocket(socket, '404 Not Found', 'ROUTE_NOT_FOUND');
     sockets.handleUpgrade(request, socket, head, (upgraded) => sockets.emit('connection', upgraded, request));
   });
 
@@ -396,7 +396,7 @@ function shortReason(reason: string): string {
   return Buffer.byteLength(reason) <= 123 ? reason : `${reason.slice(0, 40)}…`;
 }
 
-const TOO_MANY = new UnavailableError(
+const TOO_MANY = new PreconditionError(
   'LIMIT_REACHED',
   `A connection has at most ${MAX_SUBSCRIPTIONS} operations at once`,
 );

@@ -1,4 +1,4 @@
-import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
+import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import type { ContentKind, DeliveredStatus } from '../../money-in/receiving/model.ts';
 import {
   type DeliverySnapshot,
@@ -90,7 +90,7 @@ export function decideRevoke(given: PaidContent | null): DeliveryChange | null {
 
 /**
  * Adds content to a product, or codes to its stock.
- * @throws UnavailableError (LIMIT_REACHED), ValidationError (a code that the product had before)
+ * @throws PreconditionError (LIMIT_REACHED), ValidationError (a code that the product had before)
  */
 export function decideCreate(
   content: NewContent,
@@ -115,7 +115,7 @@ export function decideCreate(
 ): DeliveryChange & { delivery: StoredDelivery } {
   const stock = content.kind === 'codes' ? deliveries.find(({ kind }) => kind === 'codes') : undefined;
   if (!stock && deliveries.length >= MAX_DELIVERIES)
-    throw new UnavailableError('LIMIT_REACHED', `A product has at most ${MAX_DELIVERIES} deliveries`);
+    throw new PreconditionError('LIMIT_REACHED', `A product has at most ${MAX_DELIVERIES} deliveries`);
   const delivery: StoredDelivery = stock ?? {
     deliveryId,
     productId,
@@ -142,7 +142,7 @@ function addCodes(
       { path: `input.content.codes.${firstKnown}`, message: 'is a code that this product had before' },
     ]);
   if (delivery.remainingCount! + added.length > MAX_STOCK)
-    throw new UnavailableError('LIMIT_REACHED', `A product has at most ${MAX_STOCK} codes in stock`);
+    throw new PreconditionError('LIMIT_REACHED', `A product has at most ${MAX_STOCK} codes in stock`);
   const { deliveryId, productId } = delivery;
   const served = [...waiting]
     .sort((left, right) => left.paidAt.getTime() - right.paidAt.getTime())

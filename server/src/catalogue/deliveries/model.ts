@@ -166,20 +166,20 @@ export interface DeliveryService<D extends Delivery = Delivery> {
    * Adds content to a product, or codes to its stock; codes go to waiting payments first. The same
    * idempotency key and input give the same delivery again, `replayed`.
    * @throws NotFoundError (the product), ValidationError (a code that the product had before),
-   * UnavailableError (LIMIT_REACHED, or NOT_OFFERED in front of another service), IdempotencyError
+   * PreconditionError (LIMIT_REACHED, or NOT_OFFERED in front of another service), IdempotencyError
    */
   create(tenant: Tenant, input: CreateDeliveryInput): Promise<{ delivery: D; replayed: boolean }>;
   /**
-   * Ends a delivery. Delivered content stays readable. @throws NotFoundError, UnavailableError (NOT_OFFERED)
+   * Ends a delivery. Delivered content stays readable. @throws NotFoundError, PreconditionError (NOT_OFFERED)
    */
   delete(tenant: Tenant, deliveryId: string): Promise<void>;
   /**
    * Finds deliveries, in the order of the ids; null for one that is not found, and an UpstreamError for one
    * that another service may still have.
-   * @throws UnavailableError (NOT_OFFERED)
+   * @throws PreconditionError (NOT_OFFERED)
    */
   findMany(tenant: Tenant, deliveryIds: readonly string[]): Promise<(D | UpstreamError | null)[]>;
-  /** @throws UnavailableError (NOT_OFFERED) */
+  /** @throws PreconditionError (NOT_OFFERED) */
   list(
     tenant: Tenant,
     range: DeliveryRange,

@@ -15,8 +15,8 @@ import { assertMay, assertUnrestrictedKey, type Caller, callerOf } from '../../k
 import {
   IdempotencyError,
   NotFoundError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -292,7 +292,7 @@ builder.mutationFields((t) => ({
         ValidationError,
         NotFoundError,
         RateLimitError,
-        UnavailableError,
+        PreconditionError,
         IdempotencyError,
         UpstreamError,
       ],
@@ -306,7 +306,7 @@ builder.mutationFields((t) => ({
     description: 'Deletes a delivery. Content that was delivered stays delivered.',
     args: { deliveryId: t.arg.string({ required: true, validate: { schema: deliveryIdText as never } }) },
     errors: {
-      types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError],
+      types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError],
     },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { deliveryId }, { services }) => {
       await services.deliveries.delete(tenant, deliveryId);

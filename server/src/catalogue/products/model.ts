@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NotFoundError, UnavailableError } from '../../kernel/errors.ts';
+import { NotFoundError, PreconditionError } from '../../kernel/errors.ts';
 import { atLeast, atMost, before, type Conditions, equal, from } from '../../kernel/list-filter.ts';
 import type { ListedRange, ListRange } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
@@ -67,7 +67,7 @@ export const productConditions = {
 /** The port of products. The embedded service knows every product completely. */
 export interface ProductService<P extends Product = Product> {
   /**
-   * @throws UnavailableError (LIMIT_REACHED: 500 an account and environment); in front of another service each method
+   * @throws PreconditionError (LIMIT_REACHED: 500 an account and environment); in front of another service each method
    *   PermissionError, RateLimitError, UpstreamError as well
    */
   create(tenant: Tenant, input: CreateProductInput): Promise<P>;
@@ -92,13 +92,13 @@ export interface ProductService<P extends Product = Product> {
 
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────
 
-/** Creates a product. @throws UnavailableError if the account has reached its limit */
+/** Creates a product. @throws PreconditionError if the account has reached its limit */
 export function decideCreate(
   input: CreateProductInput,
   { id, count, now }: { id: string; count: number; now: Date },
 ): StoredProduct {
   if (count >= MAX_PRODUCTS)
-    throw new UnavailableError(
+    throw new PreconditionError(
       'LIMIT_REACHED',
       `An account has at most ${MAX_PRODUCTS} products in each environment`,
     );

@@ -7,8 +7,8 @@ import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../../a
 import { assertMay, assertUnrestrictedKey, callerOf } from '../../kernel/caller.ts';
 import {
   NotFoundError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -146,7 +146,7 @@ builder.mutationFields((t) => ({
     type: CreateProductSuccess,
     description: 'Creates a product. At most 500 products for each account and environment.',
     args: { input: t.arg({ type: CreateProductInput, required: true }) },
-    errors: { types: [ValidationError, RateLimitError, UnavailableError, UpstreamError] },
+    errors: { types: [ValidationError, RateLimitError, PreconditionError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { input }, { services }) => ({
       product: await services.products.create(tenant, input),
     })),

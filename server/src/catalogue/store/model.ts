@@ -89,7 +89,7 @@ export interface StoreAdministration {
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-/** A filter of the store's products, by what they show. @throws UnavailableError (NOT_OFFERED) in remote mode */
+/** A filter of the store's products, by what they show. @throws PreconditionError (NOT_OFFERED) in remote mode */
 export interface StoreProductFilter {
   available?: boolean | undefined;
   priceCents?: Cents | undefined;
@@ -102,10 +102,10 @@ export interface StoreService {
   /**
    * Finds products, in the order of the ids; null for one that is not found, and an UpstreamError for one
    * that another service may still have.
-   * @throws UnavailableError (NOT_OFFERED)
+   * @throws PreconditionError (NOT_OFFERED)
    */
   findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoreProduct | UpstreamError | null)[]>;
-  /** @throws UnavailableError (NOT_OFFERED) */
+  /** @throws PreconditionError (NOT_OFFERED) */
   list(
     tenant: Tenant,
     range: ListRange & StoreProductFilter,

@@ -1,5 +1,5 @@
 import { DAY_MS, plusMs } from '../../kernel/clock.ts';
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import { closesOrder, type PaymentState } from '../../kernel/orders.ts';
 import {
   type Balances,
@@ -228,7 +228,7 @@ export function decideExpire(
 
 /**
  * Cancels a pending payment, which is `expired` from then on; null if it is canceled already.
- * @throws UnavailableError
+ * @throws PreconditionError
  */
 export function decideCancel(
   payment: StoredCardPayment,
@@ -239,12 +239,12 @@ export function decideCancel(
   return step(payment, { ...payment, canceledAt: now, keptPayment: keptPaymentOf(otherPayments) }, 'expired');
 }
 
-function notCancelable({ status, openChargeId }: StoredCardPayment): UnavailableError {
+function notCancelable({ status, openChargeId }: StoredCardPayment): PreconditionError {
   const reason =
     status === 'expired' && openChargeId
       ? 'has expired while a card is being confirmed, and may still be paid'
       : NOT_CANCELABLE[status as keyof typeof NOT_CANCELABLE];
-  return new UnavailableError('NOT_CANCELABLE', `This card payment ${reason}`);
+  return new PreconditionError('NOT_CANCELABLE', `This card payment ${reason}`);
 }
 
 /**

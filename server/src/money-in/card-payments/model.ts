@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { amountMembers, demandAmount, refuseTwoOrders, withKnownAmount } from '../../kernel/aliases.ts';
 import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { plusMs } from '../../kernel/clock.ts';
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import { readableCode } from '../../kernel/ids.ts';
 import type { Language } from '../../kernel/language.ts';
 import type { DetailFilter } from '../../kernel/list-filter.ts';
@@ -213,14 +213,14 @@ export interface CardPaymentService<P extends CardPayment = CardPayment>
   /**
    * Creates a hosted card payment (section 4.2). With an idempotency key, the same key and input give the
    * same payment, `replayed`.
-   * @throws ValidationError, UnavailableError (sandbox, or the account takes no cards), IdempotencyError; in front of
+   * @throws ValidationError, PreconditionError (sandbox, or the account takes no cards), IdempotencyError; in front of
    *   another service PermissionError, RateLimitError, UpstreamError as well
    */
   create(tenant: Tenant, input: CreateCardPaymentInput): Promise<{ payment: P; replayed: boolean }>;
   /**
    * Starts the payment that a checkout token describes, once for each attempt id. A single-use token whose payment is
    * open gives that payment to a further start, as from a second device. `address` is the payer's.
-   * @throws ValidationError, NotFoundError (its product was deleted), UnavailableError (also: a single-use token whose
+   * @throws ValidationError, NotFoundError (its product was deleted), PreconditionError (also: a single-use token whose
    *   order is paid, or open with another amount), IdempotencyError, RateLimitError (too many cards of this network
    *   were declined)
    */
@@ -233,12 +233,12 @@ export interface CardPaymentService<P extends CardPayment = CardPayment>
   /**
    * Cancels a pending payment: it is expired at once. A charge that was under way is returned by itself if it is
    * approved. Repeated, it changes nothing.
-   * @throws NotFoundError, UnavailableError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
+   * @throws NotFoundError, PreconditionError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
    */
   cancel(tenant: Tenant, orderCode: string): Promise<P>;
   /** The fee that the service takes of a payment: none, in the embedded service. Null if it is unknown. */
   feeCentsOf(payment: CardPayment): Cents | null;
-  /** Rejects a filter by a field that this mode never knows. @throws UnavailableError (NOT_OFFERED) */
+  /** Rejects a filter by a field that this mode never knows. @throws PreconditionError (NOT_OFFERED) */
   assertFilter(filter: CardPaymentFilter): void;
 }
 
@@ -274,21 +274,21 @@ export interface AccountSettings {
   cardReleaseDays: number;
 }
 
-/** @throws UnavailableError if the account takes no cards, or the key is a test key */
+/** @throws PreconditionError if the account takes no cards, or the key is a test key */
 export function assertCardsAvailable(environment: Environment, account: AccountSettings): void {
   assertNotSandbox(environment);
   if (!account.cardPaymentsEnabled) throw cardsNotConfigured();
 }
 
-/** @throws UnavailableError */
+/** @throws PreconditionError */
 export function assertNotSandbox(environment: Environment): void {
   if (environment === 'sandbox')
-    throw new UnavailableError('NOT_IN_SANDBOX', 'Card payments are not available in sandbox');
+    throw new PreconditionError('NOT_IN_SANDBOX', 'Card payments are not available in sandbox');
 }
 
 /** The refusal of an account without card payments. `message`: the other service's own text, which may give another reason. */
-export function cardsNotConfigured(message: string | null = null): UnavailableError {
-  return new UnavailableError(
+export function cardsNotConfigured(message: string | null = null): PreconditionError {
+  return new PreconditionError(
     'CARD_PAYMENTS_NOT_CONFIGURED',
     message ?? 'Card payments are not configured for this account',
   );

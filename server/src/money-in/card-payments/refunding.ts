@@ -20,7 +20,7 @@ export const REFUND_DAYS = 180;
 
 const RULES: RefundRules = { name: 'card payment', days: REFUND_DAYS, rail: 'acquirer' };
 
-/** Takes the amount of a refund from the sale. @throws UnavailableError, ValidationError, InsufficientFundsError */
+/** Takes the amount of a refund from the sale. @throws PreconditionError, ValidationError, InsufficientFundsError */
 export function decideRefundBegin(
   payment: StoredCardPayment,
   request: RefundRequest,

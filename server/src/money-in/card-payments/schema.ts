@@ -26,8 +26,8 @@ import {
   IdempotencyError,
   NotFoundError,
   PermissionError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -225,7 +225,7 @@ builder.mutationFields((t) => ({
     description:
       'Creates a card payment, from your server: send the payer to its checkoutUrl. Live keys only.',
     args: { input: t.arg({ type: CreateCardPaymentInputRef, required: true }) },
-    errors: { types: [ValidationError, RateLimitError, UnavailableError, IdempotencyError, UpstreamError] },
+    errors: { types: [ValidationError, RateLimitError, PreconditionError, IdempotencyError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
       services.cardPayments.create(tenant, input as CreateCardPaymentInput),
     ),
@@ -235,7 +235,7 @@ builder.mutationFields((t) => ({
     description:
       'Cancels a PENDING payment, which is EXPIRED at once: its page takes no card, and its single-use token starts no other payment. If the acquirer approves a card that was being confirmed, the money is returned and the payment is FAILED. A repetition changes nothing.',
     args: { orderCode: t.arg.string({ required: true }) },
-    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { orderCode }, { services }) => ({
       payment: await services.cardPayments.cancel(tenant, orderCode),
     })),
@@ -256,7 +256,7 @@ builder.mutationFields((t) => ({
         ValidationError,
         NotFoundError,
         RateLimitError,
-        UnavailableError,
+        PreconditionError,
         IdempotencyError,
         UpstreamError,
       ],

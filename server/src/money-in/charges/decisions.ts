@@ -16,7 +16,7 @@ export const chargeRules: PixRules<StoredCharge> = {
 
 export const chargeDecisions = pixDecisions(chargeRules);
 
-/** A new charge, before the bank is asked for its code. @throws ValidationError, UnavailableError (LIMIT_REACHED) */
+/** A new charge, before the bank is asked for its code. @throws ValidationError, PreconditionError (LIMIT_REACHED) */
 export function decideCreate(
   { valueCents, description, metadata, externalId, language = null, expiresInSeconds, splits }: ChargeRequest,
   {

@@ -333,13 +333,13 @@ export interface ChargeService<C extends Charge = Charge> extends PixReads<C, Ch
    * Creates a charge and gets its code from the bank. With an idempotency key, the same key and input give the same charge,
    * `replayed`.
    * @throws ValidationError (also: shares of more than the net amount, or of nothing), NotFoundError (a subaccount),
-   *   UnavailableError (PAYMENTS_NOT_CONFIGURED, LIMIT_REACHED; in front of another service NOT_OFFERED), IdempotencyError,
+   *   PreconditionError (PAYMENTS_NOT_CONFIGURED, LIMIT_REACHED; in front of another service NOT_OFFERED), IdempotencyError,
    *   UpstreamError (the bank gave no code: `lookupReference` is the charge's id)
    */
   create(tenant: Tenant, input: CreateChargeInput): Promise<{ charge: C; replayed: boolean }>;
   /**
    * Cancels a pending charge, which is expired from then on: money that comes later is sent back. A repeated call changes nothing.
-   * @throws ValidationError (the id), NotFoundError, UnavailableError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
+   * @throws ValidationError (the id), NotFoundError, PreconditionError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
    */
   cancel(tenant: Tenant, chargeId: string): Promise<C>;
 }

@@ -10,8 +10,8 @@ import { assertMay, assertUnrestrictedKey, type Caller, callerOf, may } from '..
 import {
   IdempotencyError,
   NotFoundError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -276,7 +276,7 @@ builder.mutationField('cancelCharge', (t) =>
     description:
       'Cancels a PENDING charge, which is EXPIRED at once. Money that comes later is returned automatically, and no beneficiary gets a share of it. A repetition changes nothing.',
     args: { chargeId: t.arg.string({ required: true }) },
-    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { chargeId }, { services }) => ({
       charge: await services.charges.cancel(tenant, chargeId),
     })),
@@ -294,7 +294,7 @@ builder.mutationField('createCharge', (t) =>
         ValidationError,
         NotFoundError,
         RateLimitError,
-        UnavailableError,
+        PreconditionError,
         IdempotencyError,
         UpstreamError,
       ],

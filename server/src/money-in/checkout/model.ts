@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amountMembers, refuseTwoAmounts, withKnownNames } from '../../kernel/aliases.ts';
 import type { CheckoutGrant } from '../../kernel/caller.ts';
-import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from '../../kernel/errors.ts';
+import { NotFoundError, PreconditionError, UpstreamError, ValidationError } from '../../kernel/errors.ts';
 import { languageTag } from '../../kernel/language.ts';
 import { type Cents, isCents } from '../../kernel/money.ts';
 import { closesOrder, type OrderStatus, type PaymentState } from '../../kernel/orders.ts';
@@ -205,10 +205,10 @@ export function soldNow(product: SoldProduct | null): SoldProduct & { priceCents
   if (!product) throw new NotFoundError('Product not found');
   const { name, priceCents } = product;
   if (priceCents === null)
-    throw new UpstreamError('The payments service does not report the price of this product', {
-      retryable: false,
-      moneyMayHaveMoved: false,
-    });
+    throw new UpstreamError(
+      'UPSTREAM_REFUSED',
+      'The payments service does not report the price of this product',
+    );
   return { name, priceCents };
 }
 
@@ -258,7 +258,7 @@ export function isOpen({ status }: Pick<CheckoutPayment, 'status'>): boolean {
 /**
  * Asserts that a single-use token may start another payment: it has none yet, or the last one has expired or failed and the
  * merchant has not canceled it.
- * @throws UnavailableError
+ * @throws PreconditionError
  */
 export function assertTokenFree(last: Pick<CheckoutPayment, 'status' | 'canceledAt'> | null): void {
   if (!last) return;
@@ -270,15 +270,15 @@ export function assertTokenFree(last: Pick<CheckoutPayment, 'status' | 'canceled
 /**
  * Asserts that the merchant has not canceled this payment of a token: if so, the token starts nothing more,
  * by any method.
- * @throws UnavailableError
+ * @throws PreconditionError
  */
 export function assertNotCanceled({ canceledAt }: Pick<CheckoutPayment, 'canceledAt'>): void {
   if (canceledAt)
-    throw new UnavailableError('CHECKOUT_TOKEN_USED', 'The payment of this checkout token was canceled');
+    throw new PreconditionError('CHECKOUT_TOKEN_USED', 'The payment of this checkout token was canceled');
 }
 
-export function tokenUsed(): UnavailableError {
-  return new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
+export function tokenUsed(): PreconditionError {
+  return new PreconditionError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
 }
 
 /**
@@ -292,11 +292,11 @@ export function checkoutAttemptOf(tokenId: string, { reusable }: CheckoutGrant, 
 
 // ── Orders ──────────────────────────────────────────────────────────────────────────────────────
 
-/** Asserts that an order takes another payment. @throws UnavailableError (ORDER_PAID, ORDER_REFUNDED) */
+/** Asserts that an order takes another payment. @throws PreconditionError (ORDER_PAID, ORDER_REFUNDED) */
 export function assertOrderOpen(status: OrderStatus | null): void {
-  if (status === 'paid') throw new UnavailableError('ORDER_PAID', 'This order has already been paid');
+  if (status === 'paid') throw new PreconditionError('ORDER_PAID', 'This order has already been paid');
   if (status === 'refunded')
-    throw new UnavailableError('ORDER_REFUNDED', 'This order was paid and refunded in full');
+    throw new PreconditionError('ORDER_REFUNDED', 'This order was paid and refunded in full');
 }
 
 /** The id of the payment that closes the order; null if none does. */

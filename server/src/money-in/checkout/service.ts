@@ -59,9 +59,9 @@ interface CheckoutMethodRules<P extends CheckoutPayment, Use, Account> {
   newId(): string;
   /** The payments of an order by each method, this method first. */
   paymentMethods: readonly [OrderPayments, ...OrderPayments[]];
-  /** @throws UnavailableError if the account takes no payments by this method */
+  /** @throws PreconditionError if the account takes no payments by this method */
   assertAvailable(tenant: Tenant, account: Account): void;
-  /** @throws UnavailableError if another payment of the same attempt prevents a start */
+  /** @throws PreconditionError if another payment of the same attempt prevents a start */
   assertStartable?(paymentsOfAttempt: readonly OrderPayment[]): void;
   /** Makes the payment. */
   decide(start: CheckoutStart<Account>): { payment: P; writes: Writes & { records: Change[] } };

@@ -99,7 +99,7 @@ export function isWaiting(state: State, resource: DisputedResource, disputeId: s
 /**
  * The writes of a new claim: its dispute, and its shortfall while refunds are under way. Null if nothing is
  * left to claim, now or later.
- * @throws NotFoundError, ValidationError, UnavailableError
+ * @throws NotFoundError, ValidationError, PreconditionError
  */
 export function writesOfClaim(
   state: State,

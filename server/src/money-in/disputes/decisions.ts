@@ -1,5 +1,5 @@
 import { plusMs } from '../../kernel/clock.ts';
-import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
+import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import type { Cents } from '../../kernel/money.ts';
 import { assertCountable, LARGEST_CENTS } from '../../money-out/wallet/model.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../../state/ledger/postings.ts';
@@ -24,7 +24,7 @@ export interface DisputeChange {
   transaction: LedgerTransaction | null;
 }
 
-/** Opens a dispute and holds its amount, even beyond the balance. @throws ValidationError, UnavailableError */
+/** Opens a dispute and holds its amount, even beyond the balance. @throws ValidationError, PreconditionError */
 export function decideOpen(
   {
     disputeId,
@@ -75,14 +75,14 @@ export function decideRaise(dispute: StoredDispute, byCents: Cents): DisputeChan
   };
 }
 
-/** Adds evidence: from then on the banks review it. @throws UnavailableError (DISPUTE_STATE) */
+/** Adds evidence: from then on the banks review it. @throws PreconditionError (DISPUTE_STATE) */
 export function decideEvidence(
   dispute: StoredDispute,
   { text, documents }: Pick<EvidenceInput, 'text' | 'documents'>,
   now: Date,
 ): DisputeChange {
   const refusal = (reason: string) =>
-    new UnavailableError('DISPUTE_STATE', `This dispute takes no more evidence: ${reason}`);
+    new PreconditionError('DISPUTE_STATE', `This dispute takes no more evidence: ${reason}`);
   if (!isUndecided(dispute.status)) throw refusal(`it is ${dispute.status}`);
   if (now >= dispute.evidenceDueAt)
     throw refusal(`the time for it ended at ${dispute.evidenceDueAt.toISOString()}`);
@@ -131,12 +131,12 @@ export function decideClose(
 /**
  * Loses a dispute because the merchant accepts it, while the banks have not decided; null if the merchant has
  * accepted it before.
- * @throws UnavailableError (DISPUTE_STATE)
+ * @throws PreconditionError (DISPUTE_STATE)
  */
 export function decideAccept(dispute: StoredDispute, now: Date): DisputeChange | null {
   if (dispute.acceptedAt) return null;
   if (!isUndecided(dispute.status))
-    throw new UnavailableError('DISPUTE_STATE', `This dispute cannot be accepted: it is ${dispute.status}`);
+    throw new PreconditionError('DISPUTE_STATE', `This dispute cannot be accepted: it is ${dispute.status}`);
   return changed(dispute, { status: 'lost', closedAt: now, acceptedAt: now });
 }
 

@@ -302,7 +302,7 @@ export interface DisputeService<D extends Dispute = Dispute>
   /**
    * Submits evidence, within its time and at most ten times. The same idempotency key and input submit once,
    * `replayed`.
-   * @throws NotFoundError, UnavailableError (DISPUTE_STATE; in front of another service NOT_OFFERED),
+   * @throws NotFoundError, PreconditionError (DISPUTE_STATE; in front of another service NOT_OFFERED),
    * IdempotencyError
    */
   submitEvidence(
@@ -313,7 +313,7 @@ export interface DisputeService<D extends Dispute = Dispute>
   /**
    * Accepts a claim, by which its dispute is lost at once: the amount stays held. A repeated call changes
    * nothing.
-   * @throws ValidationError (the id), NotFoundError, UnavailableError (DISPUTE_STATE; in front of another
+   * @throws ValidationError (the id), NotFoundError, PreconditionError (DISPUTE_STATE; in front of another
    * service NOT_OFFERED)
    */
   accept(tenant: Tenant, disputeId: string): Promise<D>;
@@ -342,14 +342,14 @@ export interface DisputeControls {
   /**
    * Opens a dispute whose payment is not reported, and holds its amount, even beyond the balance. Returns the
    * dispute's id.
-   * @throws ValidationError, UnavailableError (sandbox; more than can be counted), IdempotencyError
+   * @throws ValidationError, PreconditionError (sandbox; more than can be counted), IdempotencyError
    */
   openDispute(tenant: Tenant, claim: Claim): Promise<string>;
   /**
    * Opens a dispute of a payment, for the claimed amount, but at most the refundable one; the part that
    * refunds under way hold is added if they fail. Null if there is nothing to dispute now, or the time for
    * claims is over.
-   * @throws NotFoundError (the payment), ValidationError, UnavailableError, IdempotencyError
+   * @throws NotFoundError (the payment), ValidationError, PreconditionError, IdempotencyError
    */
   disputePayment(tenant: Tenant, resource: DisputedResource, claim: Claim): Promise<StoredDispute | null>;
   /** Whether a claim on a payment waits for the end of its refunds. */

@@ -17,8 +17,8 @@ import { assertMay, assertUnrestrictedKey, callerOf, may } from '../../kernel/ca
 import {
   IdempotencyError,
   NotFoundError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -338,7 +338,7 @@ builder.mutationField('submitDisputeEvidence', (t) =>
         ValidationError,
         NotFoundError,
         RateLimitError,
-        UnavailableError,
+        PreconditionError,
         IdempotencyError,
         UpstreamError,
       ],
@@ -361,7 +361,7 @@ builder.mutationField('acceptDispute', (t) =>
     description:
       'Accepts the claim of an OPEN dispute, or of one UNDER_REVIEW: it is LOST at once, and its amount stays held. It cannot be undone. A repetition changes nothing.',
     args: { disputeId: t.arg.string({ required: true }) },
-    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { disputeId }, { services }) => ({
       dispute: await services.disputes.accept(tenant, disputeId),
     })),

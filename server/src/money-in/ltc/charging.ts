@@ -60,7 +60,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
   register(tenant: Tenant, resource: R): Promise<R>;
   /**
    * Cancels a payment, after its outputs so far were recorded. Null if it does not exist. @throws
-   * UnavailableError (NOT_CANCELABLE)
+   * PreconditionError (NOT_CANCELABLE)
    */
   cancel(tenant: Tenant, id: string): Promise<R | null>;
   /** Records the outputs of an open payment of any account, if the network answers. */

@@ -1,5 +1,5 @@
 import { DAY_MS, plusMs } from '../../kernel/clock.ts';
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import type { Cents } from '../../kernel/money.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../../state/ledger/postings.ts';
 import { fitsBalance, isCancelable, type PaymentStatus } from '../receiving/model.ts';
@@ -83,10 +83,10 @@ export function newRequest({
   };
 }
 
-/** Records a new payment. @throws UnavailableError (LIMIT_REACHED) */
+/** Records a new payment. @throws PreconditionError (LIMIT_REACHED) */
 export function decideNew<R extends StoredLtcResource>(resource: R, balances: Balances): LtcChange<R> {
   if (!fitsBalance(resource.ltc!.litoshi, balances.ltc_received))
-    throw new UnavailableError('LIMIT_REACHED', 'The account holds as much as it can count');
+    throw new PreconditionError('LIMIT_REACHED', 'The account holds as much as it can count');
   return {
     previous: null,
     resource,
@@ -235,7 +235,7 @@ export function decideExpire<R extends StoredLtcResource>(
 /**
  * Cancels a pending payment, which is expired from then on: LTC that is confirmed later waits for the
  * operator. Null if it is canceled already.
- * @throws UnavailableError (NOT_CANCELABLE)
+ * @throws PreconditionError (NOT_CANCELABLE)
  */
 export function decideCancel<R extends StoredLtcResource>(
   resource: R,

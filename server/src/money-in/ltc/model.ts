@@ -67,10 +67,10 @@ export function ltcUri({ address, litoshi }: Pick<LtcRequest, 'address' | 'litos
 
 /** The error of a creation without a quote. */
 export function noQuote(): UpstreamError {
-  return new UpstreamError('No quote for LTC can be had at this moment; nothing was created', {
-    retryable: true,
-    moneyMayHaveMoved: false,
-  });
+  return new UpstreamError(
+    'UPSTREAM_UNAVAILABLE',
+    'No quote for LTC can be had at this moment; nothing was created',
+  );
 }
 
 /** The kinds of tasks that payments by LTC have. */

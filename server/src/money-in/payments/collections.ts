@@ -1,4 +1,4 @@
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import { type Collection, put, type Writes } from '../../state/commit/commit.ts';
 import { type OrderPayments, openPaymentsOf } from '../../state/commit/orders.ts';
 import type { ProductContent, ProductSale } from '../../state/commit/product-content.ts';
@@ -137,7 +137,7 @@ export function refundablePayments(
       ...refunds,
       decideRefundBegin(payment, request, state) {
         const why = whyNotRefundable(payment.method);
-        if (why !== null) throw new UnavailableError('NOT_REFUNDABLE', why);
+        if (why !== null) throw new PreconditionError('NOT_REFUNDABLE', why);
         return refunds.decideRefundBegin(payment, request, state);
       },
     },

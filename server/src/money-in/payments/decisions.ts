@@ -56,7 +56,7 @@ interface Creation {
   now: Date;
 }
 
-/** A new payment by PIX, before the bank is asked for its code. @throws UnavailableError (LIMIT_REACHED) */
+/** A new payment by PIX, before the bank is asked for its code. @throws PreconditionError (LIMIT_REACHED) */
 export function decideCreate(
   input: PaymentDetails,
   sale: Sale,
@@ -72,7 +72,7 @@ export function decideCreate(
 /**
  * A new payment by LTC, before the network is asked for its address. `litoshi` is the quote of the amount,
  * which holds until the payment expires.
- * @throws ValidationError (less than the network carries), UnavailableError (LIMIT_REACHED)
+ * @throws ValidationError (less than the network carries), PreconditionError (LIMIT_REACHED)
  */
 export function decideCreateLtc(
   input: PaymentDetails,

@@ -1,4 +1,4 @@
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import { notConfigured, type AccountSettings as PixSettings } from '../pix/model.ts';
 
@@ -42,14 +42,14 @@ const METHODS: Readonly<Record<PaymentMethod, MethodRules>> = {
   },
 };
 
-/** @throws UnavailableError if payments by the method are not created with a test key */
+/** @throws PreconditionError if payments by the method are not created with a test key */
 export function assertInEnvironment(method: PaymentMethod, environment: Environment): void {
   const { label, isInSandbox } = METHODS[method];
   if (environment === 'sandbox' && !isInSandbox)
-    throw new UnavailableError('NOT_IN_SANDBOX', `${label} payments are not available in sandbox`);
+    throw new PreconditionError('NOT_IN_SANDBOX', `${label} payments are not available in sandbox`);
 }
 
-/** @throws UnavailableError if the account takes no payments by the method, or is asked with a test key */
+/** @throws PreconditionError if the account takes no payments by the method, or is asked with a test key */
 export function assertMethodAvailable(
   method: PaymentMethod,
   environment: Environment,

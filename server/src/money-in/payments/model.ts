@@ -180,7 +180,7 @@ export interface PaymentService<P extends Payment = Payment> extends PixReads<P,
   /**
    * Creates a payment and gets its code from the bank, or its address from the network. The same idempotency
    * key and input give the same payment again, `replayed`.
-   * @throws ValidationError, NotFoundError (the product), UnavailableError (PAYMENTS_NOT_CONFIGURED,
+   * @throws ValidationError, NotFoundError (the product), PreconditionError (PAYMENTS_NOT_CONFIGURED,
    * NOT_IN_SANDBOX, LIMIT_REACHED; in front of another service NOT_OFFERED), IdempotencyError, UpstreamError
    * (the bank gave no code: `lookupReference` is the payment's id)
    */
@@ -190,7 +190,7 @@ export interface PaymentService<P extends Payment = Payment> extends PixReads<P,
    * single-use token is open, another start joins it. A payment whose code is still missing is returned
    * without it.
    * @throws ValidationError, NotFoundError (its product was deleted), PermissionError (the token takes no
-   * PIX), UnavailableError (also: a single-use token whose order is paid), IdempotencyError
+   * PIX), PreconditionError (also: a single-use token whose order is paid), IdempotencyError
    */
   startCheckout(
     tenant: Tenant,
@@ -200,7 +200,7 @@ export interface PaymentService<P extends Payment = Payment> extends PixReads<P,
   /**
    * Cancels a pending payment, which is expired from then on: a later PIX is sent back, and later LTC waits
    * for the operator. A repeated call changes nothing.
-   * @throws ValidationError (the id), NotFoundError, UnavailableError (NOT_CANCELABLE; in front of another
+   * @throws ValidationError (the id), NotFoundError, PreconditionError (NOT_CANCELABLE; in front of another
    * service NOT_OFFERED)
    */
   cancel(tenant: Tenant, paymentId: string): Promise<P>;

@@ -19,8 +19,8 @@ import {
   IdempotencyError,
   NotFoundError,
   PermissionError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -291,7 +291,7 @@ builder.mutationFields((t) => ({
     description:
       'Cancels a PENDING payment, which is EXPIRED at once: its single-use token starts no other payment. PIX that comes later is returned automatically; LTC waits for the operator. A repetition changes nothing.',
     args: { paymentId: t.arg.string({ required: true }) },
-    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { paymentId }, { services }) => ({
       payment: await services.payments.cancel(tenant, paymentId),
     })),
@@ -306,7 +306,7 @@ builder.mutationFields((t) => ({
         ValidationError,
         NotFoundError,
         RateLimitError,
-        UnavailableError,
+        PreconditionError,
         IdempotencyError,
         UpstreamError,
       ],
@@ -331,7 +331,7 @@ builder.mutationFields((t) => ({
         ValidationError,
         NotFoundError,
         RateLimitError,
-        UnavailableError,
+        PreconditionError,
         IdempotencyError,
         UpstreamError,
       ],

@@ -42,7 +42,7 @@ interface MethodCreation {
   /** Gets the outside data for a decision before it, because a decision cannot wait. */
   prepare(tenant: Tenant, input: CreatePaymentInput): Promise<Quote | null>;
   decide(...args: [...Parameters<typeof decideCreate>, prepared: Quote | null]): NewResource<StoredPayment>;
-  /** Cancels a payment; null if there is none. @throws UnavailableError (NOT_CANCELABLE) */
+  /** Cancels a payment; null if there is none. @throws PreconditionError (NOT_CANCELABLE) */
   cancel(tenant: Tenant, paymentId: string): Promise<StoredPayment | null>;
 }
 
@@ -71,7 +71,7 @@ export function createPaymentService({
   changeReceived: ChangeReceived<StoredPayment>;
   /** Gets the address of a payment by LTC. */
   registerLtc: RegisterCode<StoredPayment>;
-  /** Cancels a payment by LTC; null if there is none. @throws UnavailableError (NOT_CANCELABLE) */
+  /** Cancels a payment by LTC; null if there is none. @throws PreconditionError (NOT_CANCELABLE) */
   cancelLtc(tenant: Tenant, paymentId: string): Promise<StoredPayment | null>;
   quotes: Pick<Bank, 'quoteLitoshi'>;
   /** Local development: webhooks may go to this machine. */

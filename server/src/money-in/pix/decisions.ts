@@ -1,5 +1,5 @@
 import { DAY_MS, plusMs } from '../../kernel/clock.ts';
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import {
@@ -339,11 +339,11 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
   }
 
   return {
-    /** Records a new resource, before the bank is asked for its code. @throws UnavailableError (LIMIT_REACHED) */
+    /** Records a new resource, before the bank is asked for its code. @throws PreconditionError (LIMIT_REACHED) */
     decideNew(resource: R, { environment, balances }: { environment: Environment; balances: Balances }) {
       const { amountCents, createdAt, expiresAt } = resource;
       if (!fitsBalance(amountCents, balances.pix_received))
-        throw new UnavailableError('LIMIT_REACHED', 'The account holds as much as it can count');
+        throw new PreconditionError('LIMIT_REACHED', 'The account holds as much as it can count');
       const created: PixChange<R> = {
         previous: null,
         resource,
@@ -397,7 +397,7 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
     /**
      * Cancels a pending resource, which is expired from then on: later money is sent back. Null if it is
      * canceled already.
-     * @throws UnavailableError (NOT_CANCELABLE)
+     * @throws PreconditionError (NOT_CANCELABLE)
      */
     decideCancel(
       resource: R,

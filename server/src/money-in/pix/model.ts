@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UnavailableError, UpstreamError, ValidationError } from '../../kernel/errors.ts';
+import { PreconditionError, UpstreamError, ValidationError } from '../../kernel/errors.ts';
 import type { Language } from '../../kernel/language.ts';
 import type { DetailFilter } from '../../kernel/list-filter.ts';
 import type { FamilyReads } from '../../kernel/list-range.ts';
@@ -193,32 +193,29 @@ export interface AccountSettings {
   pixFeeCents: Cents;
 }
 
-/** @throws UnavailableError if the account takes no PIX */
+/** @throws PreconditionError if the account takes no PIX */
 export function assertPixEnabled({ pixEnabled }: AccountSettings): void {
   if (!pixEnabled) throw notConfigured('PIX');
 }
 
 /** The refusal of an account without a method. `message`: the other service's own text, which may give another reason. */
-export function notConfigured(method: string, message: string | null = null): UnavailableError {
-  return new UnavailableError(
+export function notConfigured(method: string, message: string | null = null): PreconditionError {
+  return new PreconditionError(
     'PAYMENTS_NOT_CONFIGURED',
     message ?? `Payments by ${method} are not configured for this account`,
   );
 }
 
-/** The answer to a creation without a code: the bank refused it for good, or has not given one in time. */
-export function noCode(name: string, id: string, { status }: PixResource): UpstreamError {
-  return status === 'failed'
-    ? new UpstreamError(`The bank refused this ${name}`, {
-        retryable: false,
-        moneyMayHaveMoved: false,
-        lookupReference: id,
-      })
-    : new UpstreamError('The bank has not given a code yet: repeat the request with its idempotencyKey', {
-        retryable: true,
-        moneyMayHaveMoved: false,
-        lookupReference: id,
-      });
+/** The answer to a creation without a code: the bank has not given one yet, or its resource has ended without one. */
+export function noCode(name: string, id: string, { status }: { status: string }): UpstreamError {
+  const lookup = { lookupReference: id };
+  return status === 'pending'
+    ? new UpstreamError(
+        'UPSTREAM_UNAVAILABLE',
+        'The bank has not given a code yet: repeat the request with its idempotencyKey',
+        lookup,
+      )
+    : new UpstreamError('BANK_REFUSED', `The bank refused this ${name}`, lookup);
 }
 
 // ── Reading ─────────────────────────────────────────────────────────────────────────────────────

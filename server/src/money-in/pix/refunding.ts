@@ -55,7 +55,7 @@ export function pixRefunds<R extends StoredPixResource>(
 ) {
   const rules = refundRulesOf(name);
   return {
-    /** Takes the amount of a refund from the balances. @throws UnavailableError, ValidationError, InsufficientFundsError */
+    /** Takes the amount of a refund from the balances. @throws PreconditionError, ValidationError, InsufficientFundsError */
     decideRefundBegin(
       resource: R,
       request: RefundRequest,

@@ -1,5 +1,5 @@
 import { DAY_MS, plusMs } from '../../kernel/clock.ts';
-import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
+import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import { type Cents, reaisText } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { assertWithdrawable } from '../../state/ledger/funds.ts';
@@ -78,12 +78,12 @@ export function fitsBalance(amountCents: Cents, held: number): boolean {
 /**
  * Asserts that a payment can be canceled; false if it is canceled already. `name`: the resource in an error,
  * such as `charge`.
- * @throws UnavailableError (NOT_CANCELABLE)
+ * @throws PreconditionError (NOT_CANCELABLE)
  */
 export function isCancelable(name: string, { status, canceledAt }: Omit<Payable, 'amountCents'>): boolean {
   if (canceledAt && status === 'expired') return false;
   if (status === 'pending') return true;
-  throw new UnavailableError('NOT_CANCELABLE', `This ${name} ${NOT_CANCELABLE[status]}`);
+  throw new PreconditionError('NOT_CANCELABLE', `This ${name} ${NOT_CANCELABLE[status]}`);
 }
 
 /** The reasons why a payment with a status cannot be canceled. */
@@ -175,7 +175,7 @@ export function refundableCents({
 
 /**
  * Decides whether a payment can be refunded, and returns the amount.
- * @throws UnavailableError, ValidationError
+ * @throws PreconditionError, ValidationError
  */
 export function amountToRefund(
   payment: Refundable,
@@ -183,7 +183,7 @@ export function amountToRefund(
   { amountCents: requested, isAutomatic }: RefundRequest,
   now: Date,
 ): Cents {
-  const notRefundable = (reason: string) => new UnavailableError('NOT_REFUNDABLE', `This ${name} ${reason}`);
+  const notRefundable = (reason: string) => new PreconditionError('NOT_REFUNDABLE', `This ${name} ${reason}`);
   const refundable = refundableCents(payment)!;
   const { disputedCents } = payment;
   if (payment.status !== 'paid' || refundable + disputedCents === 0)
@@ -196,7 +196,7 @@ export function amountToRefund(
   const amountCents = requested ?? refundable;
   // The payer is never paid twice, once by its bank and once by a refund.
   if (amountCents === 0 || (amountCents > refundable && amountCents <= refundable + disputedCents))
-    throw new UnavailableError(
+    throw new PreconditionError(
       'DISPUTE_STATE',
       `Of this ${name} ${reaisText(disputedCents)} is disputed, and ${reaisText(refundable)} can still be refunded`,
     );

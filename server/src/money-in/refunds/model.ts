@@ -180,7 +180,7 @@ export interface RefundService
   /**
    * Refunds a payer: from the withdrawable balance, or from money that still waits for its release. The same
    * idempotency key and input give the same refund again, `replayed`.
-   * @throws NotFoundError (the resource), ValidationError (more than is refundable), UnavailableError
+   * @throws NotFoundError (the resource), ValidationError (more than is refundable), PreconditionError
    * (NOT_REFUNDABLE, or NOT_OFFERED in front of another service), InsufficientFundsError, IdempotencyError
    */
   request(
@@ -191,12 +191,12 @@ export interface RefundService
   /**
    * Finds a refund by its id, or by `ref_idem_` and the idempotency key of its request; null if it does not exist or
    * is another tenant's.
-   * @throws UnavailableError (NOT_OFFERED)
+   * @throws PreconditionError (NOT_OFFERED)
    */
   find(tenant: Tenant, reference: string): Promise<Refund | null>;
   /** Lists the refunds of resources, oldest first, in the order of the ids; null if the service does not report them. */
   ofResources(tenant: Tenant, type: RefundedType, ids: readonly string[]): Promise<(Refund[] | null)[]>;
-  /** Refuses a subscription if no refund would ever be announced. @throws UnavailableError (NOT_OFFERED) */
+  /** Refuses a subscription if no refund would ever be announced. @throws PreconditionError (NOT_OFFERED) */
   assertAnnounced(): void;
 }
 

@@ -26,8 +26,8 @@ import {
   IdempotencyError,
   InsufficientFundsError,
   NotFoundError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -334,7 +334,7 @@ const ERRORS = {
     NotFoundError,
     RateLimitError,
     InsufficientFundsError,
-    UnavailableError,
+    PreconditionError,
     IdempotencyError,
     UpstreamError,
   ],

@@ -1,4 +1,4 @@
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import { deterministicId, objectId } from '../../kernel/ids.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import { withoutExtra } from '../../kernel/list-range.ts';
@@ -31,7 +31,7 @@ export interface RefundSource {
   read(reader: Reader, id: string): Promise<unknown>;
   /**
    * Takes the amount, or the whole refundable amount if it is null.
-   * @throws NotFoundError, UnavailableError (NOT_REFUNDABLE), ValidationError, InsufficientFundsError
+   * @throws NotFoundError, PreconditionError (NOT_REFUNDABLE), ValidationError, InsufficientFundsError
    */
   begin(
     state: State,
@@ -122,7 +122,7 @@ export function createRefundService({
             });
             return { outcome: true, writes };
           } catch (error) {
-            if (error instanceof UnavailableError) return { outcome: false };
+            if (error instanceof PreconditionError) return { outcome: false };
             throw error;
           }
         },

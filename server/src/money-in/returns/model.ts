@@ -116,7 +116,7 @@ export const returnConditions = {
 export type ReturnRange = ReturnFilter & ListRange;
 
 export interface ReturnService {
-  /** @throws UnavailableError (NOT_OFFERED) */
+  /** @throws PreconditionError (NOT_OFFERED) */
   list(
     tenant: Tenant,
     range: ReturnRange,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { amountMembers, demandAmount, withKnownAmount } from '../../kernel/aliases.ts';
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import { type Cents, isCents } from '../../kernel/money.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import { notNull, optionalLimit, requiredOr } from '../../kernel/text.ts';
@@ -148,12 +148,12 @@ export interface SandboxService<
   P extends TestPayment = TestPayment,
   Played extends Payment | Charge | Subscription = Payment | Charge | Subscription,
 > {
-  /** @throws UnavailableError (ONLY_IN_SANDBOX; LIMIT_REACHED if the balance would be too large to count) */
+  /** @throws PreconditionError (ONLY_IN_SANDBOX; LIMIT_REACHED if the balance would be too large to count) */
   createTestPayment(tenant: Tenant, input: CreateTestPaymentInput): Promise<P>;
   /**
    * Plays the payer of a payment or a charge: the same input is the same PIX, and changes nothing when it is
    * repeated. For a subscription each call plays the next step.
-   * @throws UnavailableError (ONLY_IN_SANDBOX; NOT_PAYABLE; in front of another service NOT_OFFERED),
+   * @throws PreconditionError (ONLY_IN_SANDBOX; NOT_PAYABLE; in front of another service NOT_OFFERED),
    * NotFoundError
    */
   simulatePayment(tenant: Tenant, input: SimulatePaymentInput): Promise<Played>;
@@ -168,8 +168,8 @@ export interface SimulatedPayer {
   endByPayer(txid: string): Promise<boolean>;
 }
 
-export function notPayable(why: string, what = 'payment'): UnavailableError {
-  return new UnavailableError('NOT_PAYABLE', `This ${what} ${why}`);
+export function notPayable(why: string, what = 'payment'): PreconditionError {
+  return new PreconditionError('NOT_PAYABLE', `This ${what} ${why}`);
 }
 
 /** Changes to test payments that the simulator makes and no client can. */
@@ -184,19 +184,19 @@ export interface TestPaymentControls {
   ): Promise<StoredTestPayment[]>;
 }
 
-/** @throws UnavailableError */
+/** @throws PreconditionError */
 export function assertSandbox(environment: Environment): void {
   if (environment !== 'sandbox')
-    throw new UnavailableError('ONLY_IN_SANDBOX', 'The sandbox takes test keys alone');
+    throw new PreconditionError('ONLY_IN_SANDBOX', 'The sandbox takes test keys alone');
 }
 
-/** Records a test payment and its posting, the only income of the sandbox. @throws UnavailableError */
+/** Records a test payment and its posting, the only income of the sandbox. @throws PreconditionError */
 export function decideTestPayment(
   { valueCents, pending }: CreateTestPaymentInput,
   { id, balances, now }: { id: string; balances: Balances; now: Date },
 ): { payment: StoredTestPayment; transaction: LedgerTransaction } {
   if (valueCents - balances.received > Number.MAX_SAFE_INTEGER / 2)
-    throw new UnavailableError('LIMIT_REACHED', 'The sandbox holds as much as it can count');
+    throw new PreconditionError('LIMIT_REACHED', 'The sandbox holds as much as it can count');
   const status = pending ? 'pending' : 'paid';
   return {
     payment: { id, valueCents, status, createdAt: now, paidAt: pending ? null : now },

@@ -3,8 +3,8 @@ import { authorized, successType } from '../../api/graphql/mutations.ts';
 import { assertUnrestrictedKey } from '../../kernel/caller.ts';
 import {
   NotFoundError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -51,7 +51,7 @@ builder.mutationField('createTestPayment', (t) =>
     type: CreateTestPaymentSuccess,
     description: 'Creates a test payment, and returns the wallet that it has fed. Test keys only.',
     args: { input: t.arg({ type: CreateTestPaymentInputRef, required: true }) },
-    errors: { types: [ValidationError, RateLimitError, UnavailableError, UpstreamError] },
+    errors: { types: [ValidationError, RateLimitError, PreconditionError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { input }, { services }) => {
       await services.sandbox.createTestPayment(tenant, input as CreateTestPaymentInput);
       return { wallet: await services.wallet.read(tenant) };
@@ -113,7 +113,7 @@ builder.mutationField('simulatePayment', (t) =>
       'Plays the payer of a payment, charge or subscription that was created with a test key. Test keys only.',
     args: { input: t.arg({ type: SimulatePaymentInputRef, required: true }) },
     errors: {
-      types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError],
+      types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError],
     },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { input }, { services }) => ({
       node: await services.sandbox.simulatePayment(tenant, input as SimulatePaymentInput),

@@ -1,5 +1,5 @@
 import { plusMs } from '../../kernel/clock.ts';
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import { dayOf, instantOf, plusDays } from '../../kernel/sao-paulo.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import type { Balances } from '../../state/ledger/postings.ts';
@@ -23,7 +23,7 @@ import { change, NO_EFFECTS, ofCode, type SubscriptionChange, scheduled } from '
 
 // ── The authorization ───────────────────────────────────────────────────────────────────────────
 
-/** A new subscription, before the bank is asked for its code. @throws UnavailableError (LIMIT_REACHED) */
+/** A new subscription, before the bank is asked for its code. @throws PreconditionError (LIMIT_REACHED) */
 export function decideCreate(
   input: Omit<CreateSubscriptionInput, 'idempotencyKey'>,
   {
@@ -42,7 +42,7 @@ export function decideCreate(
 ): SubscriptionChange {
   const amountCents = input.valueCents;
   if (!fitsBalance(amountCents, balances.pix_received))
-    throw new UnavailableError('LIMIT_REACHED', 'The account holds as much as it can count');
+    throw new PreconditionError('LIMIT_REACHED', 'The account holds as much as it can count');
   const expiresAt = plusMs(now, AUTHORISATION_MS);
   const resource: StoredSubscription = {
     subscriptionId,

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { amountMembers, demandAmount, withKnownAmount } from '../../kernel/aliases.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
-import { UpstreamError } from '../../kernel/errors.ts';
 import { deterministicId } from '../../kernel/ids.ts';
 import type { Language } from '../../kernel/language.ts';
 import {
@@ -363,14 +362,14 @@ export interface SubscriptionService<
   /**
    * Creates a subscription and gets its code from the bank. With an idempotency key, the same key and input give the same
    * subscription, `replayed`.
-   * @throws ValidationError, UnavailableError (PAYMENTS_NOT_CONFIGURED, LIMIT_REACHED; in front of another service
+   * @throws ValidationError, PreconditionError (PAYMENTS_NOT_CONFIGURED, LIMIT_REACHED; in front of another service
    *   NOT_OFFERED), IdempotencyError, UpstreamError (the bank gave no code: `lookupReference` is the subscription's id)
    */
   create(tenant: Tenant, input: CreateSubscriptionInput): Promise<{ subscription: S; replayed: boolean }>;
   /**
    * Cancels a subscription: no cycle is debited from now on, except one that the bank can no longer recall.
    * An ended subscription stays as it is; `replayed` if it was canceled before.
-   * @throws NotFoundError; in front of another service UnavailableError (NOT_OFFERED)
+   * @throws NotFoundError; in front of another service PreconditionError (NOT_OFFERED)
    */
   cancel(tenant: Tenant, subscriptionId: string): Promise<{ subscription: S; replayed: boolean }>;
   /** Lists cycles of a subscription, newest first. The position of a cycle is its number. */
@@ -386,21 +385,6 @@ export interface SubscriptionReceiver {
   receive(tenant: Tenant, subscriptionId: string): Promise<StoredSubscription | null>;
   /** Sends the instruction of the open cycle now, so that its attempt can be played. Null if there is none. */
   instruct(tenant: Tenant, subscriptionId: string): Promise<StoredSubscription | null>;
-}
-
-/** The answer to a creation without a code: the bank refused it for good, or has not given one in time. */
-export function noCode({ subscriptionId, status }: Subscription): UpstreamError {
-  return status === 'pending'
-    ? new UpstreamError('The bank has not given a code yet: repeat the request with its idempotencyKey', {
-        retryable: true,
-        moneyMayHaveMoved: false,
-        lookupReference: subscriptionId,
-      })
-    : new UpstreamError('The bank refused this subscription', {
-        retryable: false,
-        moneyMayHaveMoved: false,
-        lookupReference: subscriptionId,
-      });
 }
 
 // ── The snapshot of an event ─────────────────────────────────────────────────────────────────────

@@ -19,8 +19,8 @@ import { assertMay, assertUnrestrictedKey, callerOf, may, seesCustomer } from '.
 import {
   IdempotencyError,
   NotFoundError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -335,7 +335,7 @@ builder.mutationFields((t) => ({
       'Creates a recurring PIX: the payer authorizes it once, in their bank, and each cycle is debited when it is due. If the bank issues no code, the result is an UpstreamError: repeat the mutation with the same idempotencyKey.',
     args: { input: t.arg({ type: CreateSubscriptionInputRef, required: true }) },
     errors: {
-      types: [ValidationError, RateLimitError, UnavailableError, IdempotencyError, UpstreamError],
+      types: [ValidationError, RateLimitError, PreconditionError, IdempotencyError, UpstreamError],
     },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
       services.subscriptions.create(tenant, input as CreateSubscriptionInput),
@@ -347,7 +347,7 @@ builder.mutationFields((t) => ({
       'Cancels a recurring PIX. No cycle is debited from now on, except one that the payer’s bank can no longer recall: from 22:00 of the evening before its day. A subscription that has ended stays as it is, without an error.',
     args: { subscriptionId: t.arg.string({ required: true }) },
     errors: {
-      types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError],
+      types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError],
     },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { subscriptionId }, { services }) => {
       services.subscriptions.assertId(subscriptionId);

@@ -9,14 +9,19 @@ import type { Collection, Committer } from '../../state/commit/commit.ts';
 import { readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
 import type { Database } from '../../state/db/database.ts';
 import { writesOfPix } from '../pix/collections.ts';
-import { type AccountSettings, assertIdForm, assertPixEnabled, type RegisterCode } from '../pix/model.ts';
+import {
+  type AccountSettings,
+  assertIdForm,
+  assertPixEnabled,
+  noCode,
+  type RegisterCode,
+} from '../pix/model.ts';
 import { pixSubscriptions, subscriptions } from './collections.ts';
 import { decideCancel, decideCreate } from './decisions.ts';
 import {
   hasConditions,
   isSubscriptionId,
   newSubscriptionId,
-  noCode,
   rangeOfCycles,
   type StoredCycle,
   type StoredSubscription,
@@ -123,7 +128,7 @@ export function createSubscriptionService({
       // A replay shows the present state; only a first request, or a code that is still missing, is an error.
       const isMissing =
         subscription.brCode === null && (subscription.status === 'pending' || !created.replayed);
-      if (isMissing) throw noCode(subscription);
+      if (isMissing) throw noCode('subscription', subscription.subscriptionId, subscription);
       return { subscription, replayed: created.replayed };
     },
 

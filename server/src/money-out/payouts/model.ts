@@ -412,7 +412,7 @@ export interface PayoutService<P extends Payout = Payout> {
   /**
    * Adds up the payouts that a filter selects, in all and by groups. In front of another service it adds up
    * what this server has seen, and is never exact.
-   * @throws UnavailableError (NOT_OFFERED)
+   * @throws PreconditionError (NOT_OFFERED)
    */
   totals(tenant: Tenant, filter: PayoutFilter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;
   /**

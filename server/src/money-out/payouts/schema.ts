@@ -19,8 +19,8 @@ import { knownBy } from '../../kernel/doubts.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -324,7 +324,7 @@ builder.mutationFields((t) => ({
         ValidationError,
         RateLimitError,
         InsufficientFundsError,
-        UnavailableError,
+        PreconditionError,
         IdempotencyError,
         UpstreamError,
       ],

@@ -94,10 +94,10 @@ export function createPayoutService({
           if (before !== null) return { outcome: { payout: state.need(payouts, before), replayed: true } };
 
           if (methodOf(input.method).debits === 'ltc' && litoshi === null)
-            throw new UpstreamError('No quote for LTC can be had at this moment; nothing was debited', {
-              retryable: true,
-              moneyMayHaveMoved: false,
-            });
+            throw new UpstreamError(
+              'UPSTREAM_UNAVAILABLE',
+              'No quote for LTC can be had at this moment; nothing was debited',
+            );
           const recent = state.need(recentPayouts, RECENT);
           const change = decideRequest(input, {
             withdrawalId,

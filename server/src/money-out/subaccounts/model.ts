@@ -366,22 +366,22 @@ export interface SubaccountService<
   findByExternalId(tenant: Tenant, externalId: string): Promise<S | null>;
   /**
    * Finds the entry of the transfer that the request with a key has made; null if there is none in the subaccount.
-   * @throws UpstreamError (the outcome of the request is not known), UnavailableError (RECORDS_BEHIND)
+   * @throws UpstreamError (the outcome of the request is not known), PreconditionError (RECORDS_BEHIND)
    */
   findTransfer(tenant: Tenant, subaccountId: string, idempotencyKey: string): Promise<E | null>;
   /**
    * Finds a subaccount with the version of the tenant's log for which its state holds. @throws
-   * UnavailableError (NOT_OFFERED)
+   * PreconditionError (NOT_OFFERED)
    */
   findWithVersion(tenant: Tenant, subaccountId: string): Promise<{ version: number; resource: S } | null>;
   /**
-   * Refuses a subscription if no change of a balance would ever be announced. @throws UnavailableError
+   * Refuses a subscription if no change of a balance would ever be announced. @throws PreconditionError
    * (NOT_OFFERED)
    */
   assertAnnounced(): void;
   /** Finds subaccounts in the order of the ids, null if not found. */
   findMany(tenant: Tenant, subaccountIds: readonly string[]): Promise<(S | null)[]>;
-  /** Lists a range of subaccounts. @throws UnavailableError (NOT_OFFERED), as the next two */
+  /** Lists a range of subaccounts. @throws PreconditionError (NOT_OFFERED), as the next two */
   list(tenant: Tenant, range: ListRange & SubaccountFilter): Promise<PositionedRange<S>>;
   listPage(tenant: Tenant, page: OffsetPageQuery & SubaccountFilter): Promise<OffsetPage<S>>;
   count(tenant: Tenant, filter?: SubaccountFilter): Promise<number>;
@@ -449,7 +449,7 @@ export interface SubaccountPayoutService<P extends SubaccountPayout = Subaccount
    * Debits a subaccount for a payout and sends it. The same idempotency key and input give the same payout
    * again, `replayed`. If the bank's answer is late, this does not wait for it: the payout is then
    * `processing`.
-   * @throws ValidationError (the fees exceed the amount), NotFoundError, UnavailableError (sandbox),
+   * @throws ValidationError (the fees exceed the amount), NotFoundError, PreconditionError (sandbox),
    * InsufficientFundsError (the subaccount's figures), IdempotencyError
    */
   requestPayout(tenant: Tenant, input: RequestPayoutInput): Promise<RequestedPayout<P>>;

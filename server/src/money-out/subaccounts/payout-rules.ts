@@ -1,4 +1,4 @@
-import { InsufficientFundsError, UnavailableError, ValidationError } from '../../kernel/errors.ts';
+import { InsufficientFundsError, PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import { type Cents, reaisText } from '../../kernel/money.ts';
 import { kindOfPixKey, maskPixKey } from '../../kernel/pix-key.ts';
 import type { Environment } from '../../kernel/tenant.ts';
@@ -48,10 +48,10 @@ export interface PayoutTerms {
   pixMaxCents: Cents | null;
 }
 
-/** Asserts that the key is a live one: test keys have no subaccount payouts (4.1.3). @throws UnavailableError */
+/** Asserts that the key is a live one: test keys have no subaccount payouts (4.1.3). @throws PreconditionError */
 export function assertPayoutsAvailable(environment: Environment): void {
   if (environment === 'sandbox')
-    throw new UnavailableError('NOT_IN_SANDBOX', 'Subaccount payouts are not available in sandbox');
+    throw new PreconditionError('NOT_IN_SANDBOX', 'Subaccount payouts are not available in sandbox');
 }
 
 /**

@@ -14,8 +14,8 @@ import {
   IdempotencyError,
   InsufficientFundsError,
   NotFoundError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -336,7 +336,7 @@ builder.mutationFields((t) => ({
         ValidationError,
         NotFoundError,
         RateLimitError,
-        UnavailableError,
+        PreconditionError,
         InsufficientFundsError,
         IdempotencyError,
         UpstreamError,

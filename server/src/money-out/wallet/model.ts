@@ -1,4 +1,4 @@
-import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
+import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import { type Cents, LITOSHI_PER_LTC } from '../../kernel/money.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import {
@@ -52,7 +52,7 @@ export interface WalletControls {
   /**
    * Credits incoming money: it pays the merchant's debt first, the rest is added to the balance. Returns the
    * credit's id.
-   * @throws ValidationError, UnavailableError (sandbox; more than can be counted), IdempotencyError
+   * @throws ValidationError, PreconditionError (sandbox; more than can be counted), IdempotencyError
    */
   credit(tenant: Tenant, amountCents: Cents, options?: { name?: string }): Promise<string>;
   /** Credits incoming LTC, in litoshi. @throws as `credit` */
@@ -90,10 +90,10 @@ export function isSameWallet(left: Wallet, right: Wallet): boolean {
   return fields.every((field) => left[field] === right[field]);
 }
 
-/** @throws UnavailableError */
+/** @throws PreconditionError */
 export function assertLive(environment: Environment): void {
   if (environment === 'sandbox')
-    throw new UnavailableError('NOT_IN_SANDBOX', 'The sandbox balance is made of test payments alone');
+    throw new PreconditionError('NOT_IN_SANDBOX', 'The sandbox balance is made of test payments alone');
 }
 
 /** The upper limits of an amount: R$ 100 million, as for a card payment; a million LTC. */
@@ -103,7 +103,7 @@ const LARGEST_LITOSHI = 1_000_000 * LITOSHI_PER_LTC;
 /**
  * Refuses an amount that the account cannot count: half of the largest possible balance is reserved for money
  * that arrives in other ways.
- * @throws ValidationError, UnavailableError
+ * @throws ValidationError, PreconditionError
  */
 export function assertCountable(
   path: string,
@@ -113,7 +113,7 @@ export function assertCountable(
   if (!Number.isSafeInteger(amount) || amount < 1 || amount > largest)
     throw new ValidationError([{ path, message: `must be a whole number from 1 to ${largest}` }]);
   if (Math.abs(balances[account]) + amount > Number.MAX_SAFE_INTEGER / 2)
-    throw new UnavailableError('LIMIT_REACHED', 'The account holds as much as it can count');
+    throw new PreconditionError('LIMIT_REACHED', 'The account holds as much as it can count');
 }
 
 /** Credits an amount, which pays the merchant's debt first. */

@@ -1,5 +1,5 @@
 import { type RestOperation, restOperation } from '../../api/http/rest.ts';
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import type { OwnWallet, WalletService } from './model.ts';
 import { walletToWire, walletWire } from './wire.ts';
 
@@ -30,7 +30,7 @@ export function createWalletRoutes({ wallet }: { wallet: WalletService<OwnWallet
       errors: { 403: 'A live key: the sandbox takes test keys alone' },
       async handle({ caller: { tenant } }) {
         if (tenant.environment !== 'sandbox')
-          throw new UnavailableError('ONLY_IN_SANDBOX', 'The sandbox takes test keys alone');
+          throw new PreconditionError('ONLY_IN_SANDBOX', 'The sandbox takes test keys alone');
         return { status: 200, body: walletToWire(await wallet.read(tenant)) };
       },
     }),

@@ -7,7 +7,7 @@ import { type Route, send, sendJson } from '../../api/http/routes.ts';
 import { createSameOrigin, PAGE_CSP } from '../../api/http/same-origin.ts';
 import { widgetPath } from '../../kernel/assets.ts';
 import { type Clock, DAY_MS, plusMs } from '../../kernel/clock.ts';
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type {
   CheckoutTokenService,
@@ -62,9 +62,9 @@ export function createDemoRoutes({
     );
   });
 
-  /** Mints a reusable token with all methods that the account takes. @throws UnavailableError (it takes none) */
+  /** Mints a reusable token with all methods that the account takes. @throws PreconditionError (it takes none) */
   async function mint(input: CreateCheckoutTokenInput): Promise<string> {
-    let refusal: UnavailableError | null = null;
+    let refusal: PreconditionError | null = null;
     // An account that does not take all of them may take one.
     const single = methods.length > 1 ? methods.map((method) => [method]) : [];
     for (const tried of [[...methods], ...single])
@@ -76,7 +76,7 @@ export function createDemoRoutes({
         });
         return created.token;
       } catch (error) {
-        if (!(error instanceof UnavailableError)) throw error;
+        if (!(error instanceof PreconditionError)) throw error;
         refusal = error;
       }
     throw refusal!;
@@ -114,7 +114,7 @@ export function createDemoRoutes({
     async handle({ request, response }) {
       const products = await loadProducts(originOf(request, publicUrl)).catch((error: unknown) => {
         // An account that takes no payments sells nothing, until it takes some.
-        if (error instanceof UnavailableError) return [];
+        if (error instanceof PreconditionError) return [];
         throw error;
       });
       // A path: the page may be open by another name of this machine, and its policy allows its own origin alone.

@@ -1,6 +1,6 @@
 import { firstTenant } from '../../access/service.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { PermissionError, RateLimitError, UnavailableError } from '../../kernel/errors.ts';
+import { PermissionError, PreconditionError, RateLimitError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type {
   CheckedEndpoint,
@@ -43,14 +43,14 @@ export function createUpstreamCheck({
   return {
     async checkUpstream({ environment: wanted }) {
       if (!upstreamConfig)
-        throw new UnavailableError(
+        throw new PreconditionError(
           'NOT_OFFERED',
           'PSA_UPSTREAM_URL is not set: this server has no service behind it',
         );
       const { url, keys, families, requestsPerMinute: limit, windowMs } = upstreamConfig;
       const environment = wanted ?? (keys.live === undefined ? 'sandbox' : 'live');
       if (keys[environment] === undefined)
-        throw new UnavailableError('NOT_OFFERED', `This server has no ${environment} key of the service`);
+        throw new PreconditionError('NOT_OFFERED', `This server has no ${environment} key of the service`);
       const { accountId } = await firstTenant(database.sql);
       const tenant = { accountId, environment };
       // The answers are the result of the check, so faults are not reported elsewhere.

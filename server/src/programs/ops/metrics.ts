@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../../kernel/clock.ts';
-import { OUTAGE, OutageError, PaymentError } from '../../kernel/errors.ts';
+import { describeOutage, OutageError, PaymentError } from '../../kernel/errors.ts';
 import type { Behind } from '../../kernel/records.ts';
 import type { PoolStats } from '../../state/db/database.ts';
 import { type Backlog, watchBacklog } from './backlog.ts';
@@ -395,10 +395,12 @@ export function createMetrics(clock: Clock): Metrics {
 }
 
 export const FAULT = 'INTERNAL_SERVER_ERROR';
+/** The outcome of all outages of the database in `psa_failures_total`, whether the request may have been done or not. */
+const OUTAGE = 'UNAVAILABLE';
 
 /** The outcome label of an error: `ok`, or the code of a refusal or an outage, a closed set; else an internal fault. */
 export function outcomeOf(error: unknown): string {
   if (error === null) return 'ok';
-  if (error instanceof OutageError) return OUTAGE;
+  if (error instanceof OutageError) return describeOutage(error).code;
   return error instanceof PaymentError ? error.code : FAULT;
 }

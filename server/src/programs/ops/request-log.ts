@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isEventStream } from '../../api/http/routes.ts';
 import type { OnEnd } from '../../api/http/server.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { UpstreamError } from '../../kernel/errors.ts';
 import type { Log } from '../../state/db/log.ts';
 import { FAULT, type Metrics, outcomeOf } from './metrics.ts';
 
@@ -69,9 +70,10 @@ export function createFieldLog({
       const outcome = outcomeOf(error);
       if (outcome === FAULT && error instanceof Error) operations.set(error, operation);
       // Queries are not logged: thousands may fail while the service is away, and the metrics count them.
-      if (outcome === 'UPSTREAM_UNAVAILABLE' && kind === 'mutation')
-        log.warn({ operation, outcome, durationMs: ms }, 'the payments service did not answer');
-      else if (ms >= slowMs) log.info({ operation, outcome, durationMs: ms }, 'an operation was answered');
+      if (kind === 'mutation' && error instanceof UpstreamError && error.code !== 'BANK_REFUSED') {
+        const has = error.code === 'UPSTREAM_REFUSED' ? 'has refused' : 'did not answer';
+        log.warn({ operation, outcome, durationMs: ms }, `the payments service ${has}`);
+      } else if (ms >= slowMs) log.info({ operation, outcome, durationMs: ms }, 'an operation was answered');
     },
     operationOf(fault) {
       const operation = fault instanceof Error ? operations.get(fault) : undefined;

@@ -1,4 +1,4 @@
-import { RateLimitError, UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError, RateLimitError } from '../../kernel/errors.ts';
 import { type Behind, describeBehind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { type Committer, put, type Writes } from '../../state/commit/commit.ts';
@@ -51,12 +51,12 @@ export function createEarlierRequests({
     /**
      * Reads the mark of missing records, for a request that moves money. `isNamed`: its caller has given a
      * key.
-     * @throws UnavailableError if it has none: in doubt, nobody could name the request again
+     * @throws PreconditionError if it has none: in doubt, nobody could name the request again
      */
     async behind(operation: string, { isNamed }: { isNamed: boolean }): Promise<Behind | null> {
       const behind = movesMoney(operation) ? await records.behind() : null;
       if (behind && !isNamed)
-        throw new UnavailableError(
+        throw new PreconditionError(
           'RECORDS_BEHIND',
           `Give an idempotencyKey: ${describeBehind(behind.since)}. Nothing was sent`,
         );
@@ -98,13 +98,13 @@ export function createEarlierRequests({
     },
 
     /**
-     * @throws UnavailableError if the records may lack a request under this key; `intent` is all that they
+     * @throws PreconditionError if the records may lack a request under this key; `intent` is all that they
      * have of it
      */
     async assertNotMissing(intent: Intent | null): Promise<void> {
       const behind = await records.behind();
       if (behind && mayBeMissing(intent, behind))
-        throw new UnavailableError(
+        throw new PreconditionError(
           'RECORDS_BEHIND',
           `It is not known whether this was requested: ${describeBehind(behind.since)}. Request it with the same key, and no other`,
         );

@@ -98,10 +98,11 @@ export class InDoubtError extends UpstreamError {
   readonly replayed: boolean;
   constructor(intent: Intent, lookupReference: string | null, replayed: boolean) {
     super(
+      'OUTCOME_UNKNOWN',
       intent.behindSince === null
         ? 'The payments service did not say whether it has done this. It may have: do not repeat it under another key'
         : `This may have been done before, and was not sent: ${describeBehind(intent.behindSince)}. Do not repeat it under another key: an operator settles it`,
-      { retryable: false, moneyMayHaveMoved: true, lookupReference },
+      { moneyMayHaveMoved: true, lookupReference },
     );
     this.intent = intent;
     this.replayed = replayed;
@@ -119,17 +120,17 @@ export interface Intents {
    * nothing, once another lookup confirms that, unless its kind records that.
    * While the records are behind, an unknown key of a request that moves money is looked for before it is
    * sent.
-   * @throws errors of `open` and `send`; IdempotencyError; UnavailableError (RECORDS_BEHIND: money without a
+   * @throws errors of `open` and `send`; IdempotencyError; PreconditionError (RECORDS_BEHIND: money without a
    * key); UpstreamError if the outcome is not known: `moneyMayHaveMoved` (an InDoubtError), or `retryable`
    * if it is safe to repeat
    */
   run<Input>(tenant: Tenant, operation: Operation<Input>): Promise<Done>;
   /**
    * Finds the intent of a key; null if there is none, or it was refused.
-   * @throws UnavailableError (RECORDS_BEHIND) if the records may lack it
+   * @throws PreconditionError (RECORDS_BEHIND) if the records may lack it
    */
   find(tenant: Tenant, operation: string, key: string): Promise<Intent | null>;
-  /** @throws UnavailableError (RECORDS_BEHIND) if the records may lack the request whose id a caller gives */
+  /** @throws PreconditionError (RECORDS_BEHIND) if the records may lack the request whose id a caller gives */
   assertNotMissing(): Promise<void>;
   /** Lists the intents of one kind whose outcome is not known yet. */
   open(tenant: Tenant, kind: string): Promise<Intent[]>;
@@ -169,8 +170,8 @@ export function unknownOutcome(
 ): UpstreamError {
   if (operation.safeToRepeat)
     return new UpstreamError(
+      'UPSTREAM_UNAVAILABLE',
       'The payments service did not say whether it has done this. No money has moved: repeat it with the same key',
-      { retryable: true, moneyMayHaveMoved: false },
     );
   return new InDoubtError(intent, operation.lookupReference(intent), replayed);
 }

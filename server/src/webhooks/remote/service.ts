@@ -1,4 +1,4 @@
-import { UnavailableError } from '../../kernel/errors.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import type { WebhookService } from '../model.ts';
 
 /**
@@ -10,13 +10,13 @@ export function createRemoteWebhooks(service: WebhookService): WebhookService {
   return {
     ...service,
     async configure() {
-      throw new UnavailableError(
+      throw new PreconditionError(
         'NOT_OFFERED',
         'Configuring webhooks is not offered by the payments service behind this server: set the URL in its dashboard (API and Developers, Webhooks)',
       );
     },
     async settings() {
-      throw new UnavailableError(
+      throw new PreconditionError(
         'NOT_OFFERED',
         'The webhook URL is not shown by the payments service behind this server: its dashboard has it (API and Developers, Webhooks)',
       );

@@ -1,4 +1,4 @@
-import { NotFoundError, UnavailableError } from '../../../kernel/errors.ts';
+import { NotFoundError, PreconditionError } from '../../../kernel/errors.ts';
 import { readRecord } from '../../../kernel/lenient-json.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
@@ -66,7 +66,7 @@ export function createDeliveryRequests({
         fields: FIELDS,
         missing: 'Product',
         conflict: (message) =>
-          new UnavailableError('LIMIT_REACHED', message ?? 'The payments service takes no more deliveries'),
+          new PreconditionError('LIMIT_REACHED', message ?? 'The payments service takes no more deliveries'),
       }),
   });
 

@@ -74,7 +74,7 @@ export function createRemoteDeliveries(
 }
 
 /**
- * The product of a filter, by which alone the service lists. @throws UnavailableError (NOT_OFFERED), because the
+ * The product of a filter, by which alone the service lists. @throws PreconditionError (NOT_OFFERED), because the
  * deliveries on unread pages are not known
  */
 function productOf({ productId, ...others }: DeliveryFilter): string | undefined {

@@ -1,5 +1,10 @@
 import { otherPart } from '../../../kernel/contradictions.ts';
-import { NotFoundError, type PaymentError, UnavailableError, UpstreamError } from '../../../kernel/errors.ts';
+import {
+  NotFoundError,
+  type PaymentError,
+  PreconditionError,
+  UpstreamError,
+} from '../../../kernel/errors.ts';
 import { readRecord } from '../../../kernel/lenient-json.ts';
 import { matches } from '../../../kernel/list-filter.ts';
 import { withoutExtra } from '../../../kernel/list-range.ts';
@@ -219,15 +224,15 @@ export function createRemoteProducts({
  */
 function possiblyCreated(fault: UpstreamFault): UpstreamError {
   if (fault.reached === 'no') return toUpstreamError(fault);
-  return new UpstreamError(`${fault.message}. The product may have been created: look at the list first`, {
-    retryable: false,
-    moneyMayHaveMoved: false,
-  });
+  return new UpstreamError(
+    'OUTCOME_UNKNOWN',
+    `${fault.message}. The product may have been created: look at the list first`,
+  );
 }
 
 function refusalOfCreation(answer: UpstreamAnswer): PaymentError {
   if (answer.status === 409)
-    return new UnavailableError(
+    return new PreconditionError(
       'LIMIT_REACHED',
       messageOf(answer.body) ?? `An account has at most ${MAX_PRODUCTS} products in each environment`,
     );

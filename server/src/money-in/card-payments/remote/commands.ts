@@ -17,10 +17,11 @@ import {
   invalidInput,
   isSuccess,
   messageOf,
+  namedRefusal,
   refusalOf,
   unreadable,
 } from '../../../upstream/responses.ts';
-import type { RequestOptions } from '../../../upstream/upstream.ts';
+import type { RequestOptions, UpstreamAnswer } from '../../../upstream/upstream.ts';
 import {
   assertCallbackUrl,
   assertOrderOpen,
@@ -279,12 +280,14 @@ function bodyOf(wanted: Wanted): object {
  */
 const NOT_CONFIGURED: ReadonlySet<number> = new Set([409, 412, 422, 424]);
 
-function refusalOfCreation(answer: { status: number; body: unknown }, { valueCents }: Wanted): PaymentError {
+function refusalOfCreation(answer: UpstreamAnswer, { valueCents }: Wanted): PaymentError {
   if (answer.status === 400) {
     const path = valueCents < 80 ? 'input.valueCents' : 'input';
     return invalidInput(messageOf(answer.body), { path });
   }
-  return NOT_CONFIGURED.has(answer.status) ? cardsNotConfigured(messageOf(answer.body)) : refusalOf(answer);
+  return NOT_CONFIGURED.has(answer.status)
+    ? (namedRefusal(answer) ?? cardsNotConfigured(messageOf(answer.body)))
+    : refusalOf(answer);
 }
 
 /**

@@ -77,7 +77,7 @@ export function createRemoteCardPayments(
 
 /**
  * The mirror has the instants of a card payment in its state alone.
- * @throws UnavailableError (NOT_OFFERED) for what the service never shows
+ * @throws PreconditionError (NOT_OFFERED) for what the service never shows
  */
 function rangeOf({ status, releasedAfter, releasedBefore, ...details }: CardPaymentFilter): RangeFilter {
   if (releasedAfter || releasedBefore) throw notOffered('Listing card payments by their release');

@@ -3,7 +3,7 @@ import { allowedOrigins, trustedDocumentsOnly } from '../../../access/model.ts';
 import { refuseTwoOrders, withKnownNames } from '../../../kernel/aliases.ts';
 import type { CheckoutGrant } from '../../../kernel/caller.ts';
 import { plusMs } from '../../../kernel/clock.ts';
-import { IdempotencyError, UnavailableError, ValidationError } from '../../../kernel/errors.ts';
+import { IdempotencyError, PreconditionError, ValidationError } from '../../../kernel/errors.ts';
 import { hashInput } from '../../../kernel/input-hash.ts';
 import type { Behind } from '../../../kernel/records.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
@@ -168,7 +168,7 @@ export interface CheckoutTokenService {
   /**
    * Mints a public token for the payment that it describes. The result holds the only copy. Tokens of one
    * `externalId` are of one order: they share its payments, its attempts and its pause.
-   * @throws ValidationError, NotFoundError (the product), UnavailableError (sandbox, or no cards), IdempotencyError
+   * @throws ValidationError, NotFoundError (the product), PreconditionError (sandbox, or no cards), IdempotencyError
    *   (the order has a token with another amount or customer)
    */
   create(
@@ -292,10 +292,10 @@ export function isStopped(pause: TokenPause | null | undefined, now: Date): paus
   return isPaused(pause, now) && pause?.reason !== 'declines';
 }
 
-/** Refuses a token that takes no payments. @throws UnavailableError */
+/** Refuses a token that takes no payments. @throws PreconditionError */
 export function assertNotPaused(pause: TokenPause | null | undefined, now: Date): void {
   if (isStopped(pause, now))
-    throw new UnavailableError('CHECKOUT_TOKEN_PAUSED', 'This checkout takes no payments at the moment');
+    throw new PreconditionError('CHECKOUT_TOKEN_PAUSED', 'This checkout takes no payments at the moment');
 }
 
 /** The pause of a token that was minted before the records went back: until the operator confirms them. */

@@ -7,8 +7,8 @@ import { secondsLeft } from '../../../kernel/clock.ts';
 import {
   IdempotencyError,
   NotFoundError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   ValidationError,
 } from '../../../kernel/errors.ts';
 import { nullMessage } from '../../../kernel/text.ts';
@@ -265,7 +265,7 @@ builder.mutationFields((t) => ({
         validate: { schema: createCheckoutTokenInput as never },
       }),
     },
-    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, IdempotencyError] },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, IdempotencyError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }, keyId) =>
       services.checkoutTokens.create(tenant, keyId, input as CreateCheckoutTokenInput),
     ),

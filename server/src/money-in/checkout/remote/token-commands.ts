@@ -186,7 +186,7 @@ export function createTokenStarts<Wanted>(
   /**
    * Finds the open payment of a token for another start, as from a second device, and records that the
    * attempt id has this payment. Null if the start has to make one, or is refused when it does.
-   * @throws ValidationError, IdempotencyError, UnavailableError (the order is paid), errors of
+   * @throws ValidationError, IdempotencyError, PreconditionError (the order is paid), errors of
    * `refreshUnpaid`
    */
   async function join(
@@ -332,7 +332,7 @@ function lastPayment(state: State, { name }: Pick<Use, 'name'>, method: Checkout
 
 const startedPayment = ({ snapshot }: MirroredRow) => snapshot as StartedPayment;
 
-/** Asserts that none of the payments of a token is paid, nor any of its order. @throws UnavailableError */
+/** Asserts that none of the payments of a token is paid, nor any of its order. @throws PreconditionError */
 function assertUseOpen(state: State, { method, name, other, externalId }: Use): void {
   assertOrderOpen(orderStatusIn(state, externalId));
   const paymentsOf = (operation: string, by: CheckoutMethod) =>
@@ -354,7 +354,7 @@ function isSeenByNobody({ intent }: LastIntent): boolean {
   return intent.state === 'in_doubt' && kindOf(intent) === STARTS.pix.kind;
 }
 
-/** @throws UnavailableError */
+/** @throws PreconditionError */
 function assertIsOver(state: State, { operation, intent }: LastIntent, method: CheckoutMethod): void {
   if (intent.resourceId) {
     const row = lastPayment(state, { name: operation }, method);

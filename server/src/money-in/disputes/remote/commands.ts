@@ -1,4 +1,4 @@
-import { behindChange, NotFoundError, type PaymentError, UnavailableError } from '../../../kernel/errors.ts';
+import { behindChange, NotFoundError, type PaymentError, PreconditionError } from '../../../kernel/errors.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import { assertTaken } from '../../../upstream/families.ts';
 import type { FamilyMirror } from '../../../upstream/family-mirror.ts';
@@ -76,5 +76,5 @@ function refusalOfEvidence(answer: UpstreamAnswer): PaymentError {
   if (answer.status === 400 || answer.status === 422) return invalidInput(message, { fields: FIELDS });
   if (answer.status !== 409) return refusalOf(answer);
   if (isKeyConflict(answer)) return keyUsed(message);
-  return new UnavailableError('DISPUTE_STATE', message ?? 'This dispute takes no evidence');
+  return new PreconditionError('DISPUTE_STATE', message ?? 'This dispute takes no evidence');
 }

@@ -162,7 +162,7 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
 }
 
 /**
- * Waits for a read, and throws if it shows that the service has no disputes. @throws UnavailableError, errors
+ * Waits for a read, and throws if it shows that the service has no disputes. @throws PreconditionError, errors
  * of `read`
  */
 const offered = <Value>(read: Promise<Value>) => withNotOffered('Reading disputes', read);

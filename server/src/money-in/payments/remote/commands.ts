@@ -55,13 +55,13 @@ export interface PaymentRequestDependencies {
 
 /** Requests for payments to the service. */
 export interface PaymentRequests {
-  /** @throws UnavailableError (NOT_OFFERED, if the operator has not named payments), and as `PaymentService.create` */
+  /** @throws PreconditionError (NOT_OFFERED, if the operator has not named payments), and as `PaymentService.create` */
   create(
     tenant: Tenant,
     input: CreatePaymentInput,
     requester: Requester,
   ): Promise<{ payment: Payment; replayed: boolean }>;
-  /** @throws UnavailableError (NOT_OFFERED), and as `PaymentService.startCheckout` */
+  /** @throws PreconditionError (NOT_OFFERED), and as `PaymentService.startCheckout` */
   startCheckout(
     tenant: Tenant,
     token: { id: string; grant: CheckoutGrant },

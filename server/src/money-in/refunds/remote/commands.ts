@@ -3,7 +3,7 @@ import {
   InsufficientFundsError,
   NotFoundError,
   type PaymentError,
-  UnavailableError,
+  PreconditionError,
 } from '../../../kernel/errors.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
@@ -23,11 +23,11 @@ import {
   invalidInput,
   isInconclusive,
   isKeyConflict,
-  isRefusedWith,
   isRetryable,
   isSuccess,
   keyUsed,
   messageOf,
+  namedRefusal,
   refusalOf,
   saysNotFound,
   unreadable,
@@ -161,9 +161,12 @@ export function createRefundRequests({
     }
     if (answer.status !== 409) return refusalOf(answer);
     if (isKeyConflict(answer)) return keyUsed(message);
-    return new UnavailableError(
-      isRefusedWith(answer, 'DISPUTE_STATE', /disput/i) ? 'DISPUTE_STATE' : 'NOT_REFUNDABLE',
-      message ?? 'The payments service does not refund this',
+    return (
+      namedRefusal(answer) ??
+      new PreconditionError(
+        /disput/i.test(message ?? '') ? 'DISPUTE_STATE' : 'NOT_REFUNDABLE',
+        message ?? 'The payments service does not refund this',
+      )
     );
   }
 

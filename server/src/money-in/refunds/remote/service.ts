@@ -88,7 +88,7 @@ export function createRemoteRefunds(
 }
 
 /**
- * Waits for a read, and throws if it shows that the service has no refunds. @throws UnavailableError, errors
+ * Waits for a read, and throws if it shows that the service has no refunds. @throws PreconditionError, errors
  * of `read`
  */
 const offered = <Value>(read: Promise<Value>) => withNotOffered('Looking a refund up', read);

@@ -1,4 +1,4 @@
-import { type PaymentError, UnavailableError } from '../../../kernel/errors.ts';
+import { type PaymentError, PreconditionError } from '../../../kernel/errors.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import { createEndpoints } from '../../../upstream/endpoint-availability.ts';
 import {
@@ -45,7 +45,7 @@ export function createRemoteSandbox({
 
     async simulatePayment({ environment }) {
       assertSandbox(environment);
-      throw new UnavailableError(
+      throw new PreconditionError(
         'NOT_OFFERED',
         'Playing a payer is not offered by the payments service behind this server',
       );
@@ -58,6 +58,6 @@ function refusalOfTestPayment(answer: { status: number; body: unknown }): Paymen
   const message = messageOf(answer.body);
   if (answer.status === 400) return invalidInput(message);
   if (answer.status === 409)
-    return new UnavailableError('LIMIT_REACHED', message ?? 'The sandbox holds as much as it can count');
+    return new PreconditionError('LIMIT_REACHED', message ?? 'The sandbox holds as much as it can count');
   return refusalOf(answer);
 }

@@ -92,15 +92,14 @@ export function createSubaccountWith(
       if (!(error instanceof UpstreamFault)) throw error;
       if (error.reached === 'no') throw toUpstreamError(error);
       // With an externalId a repeated request returns the same subaccount; without one it creates a second.
-      throw new UpstreamError(error.message, {
-        retryable: input.externalId != null,
-        moneyMayHaveMoved: false,
-      });
+      throw new UpstreamError(
+        input.externalId == null ? 'OUTCOME_UNKNOWN' : 'UPSTREAM_UNAVAILABLE',
+        error.message,
+      );
     });
     if (isSuccess(answer)) {
       const subaccount = readSubaccount(answer.body);
-      if (!subaccount)
-        throw new UpstreamError(unreadable().message, { retryable: false, moneyMayHaveMoved: false });
+      if (!subaccount) throw new UpstreamError('OUTCOME_UNKNOWN', unreadable().message);
       // For a known externalId the service returns the earlier subaccount, under its own name.
       const externalId = input.externalId ?? null;
       const contradiction = otherPart(

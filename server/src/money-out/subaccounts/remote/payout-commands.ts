@@ -49,10 +49,10 @@ export interface PayoutRequests {
   inDoubt(tenant: Tenant): Promise<SubaccountPayout[]>;
   /**
    * Finds the subaccount of the request with a key; null if none was made.
-   * @throws UnavailableError (RECORDS_BEHIND) if the records may lack it
+   * @throws PreconditionError (RECORDS_BEHIND) if the records may lack it
    */
   subaccountOfKey(tenant: Tenant, key: string): Promise<string | null>;
-  /** @throws UnavailableError (RECORDS_BEHIND) if a reference is the key of a request that the records may lack */
+  /** @throws PreconditionError (RECORDS_BEHIND) if a reference is the key of a request that the records may lack */
   assertNotMissing(tenant: Tenant, reference: string): Promise<void>;
   kinds: Readonly<Record<string, RequestKind>>;
 }
@@ -132,10 +132,11 @@ export function createPayoutRequests({
     // The service could not be asked, but the answer says that the payout is under way. A `SUB-` code means
     // that it was refused, without a reason.
     if (found === 'not_there' || !requested || requested.code?.startsWith('SUB-'))
-      throw new UpstreamError('The payments service has accepted this, and does not show it', {
-        retryable: false,
-        moneyMayHaveMoved: true,
-      });
+      throw new UpstreamError(
+        'OUTCOME_UNKNOWN',
+        'The payments service has accepted this, and does not show it',
+        { moneyMayHaveMoved: true },
+      );
     const shown = justRequested({ ...requested, ...summary, pixKey: maskPixKey(pixKey), at });
     return { made: observationOf(shown, { reference: IDEM + key, at, madeBy: IDEM + key }), held };
   }

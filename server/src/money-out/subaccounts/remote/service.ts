@@ -157,7 +157,7 @@ export function createRemoteSubaccounts(
 
   /**
    * Waits for a read, and throws if it shows that the service has no list of subaccounts. @throws
-   * UnavailableError, errors of `read`
+   * PreconditionError, errors of `read`
    */
   const offered = <Value>(read: Promise<Value>) =>
     withNotOffered('Listing subaccounts', withUpstreamErrors(read));

@@ -33,7 +33,7 @@ export interface TransferRequests {
   /**
    * Finds the transfer to a subaccount that the request with a key has made, as far as it is recorded here; null if there is
    * none.
-   * @throws InDoubtError, UnavailableError (RECORDS_BEHIND)
+   * @throws InDoubtError, PreconditionError (RECORDS_BEHIND)
    */
   findByKey(tenant: Tenant, subaccountId: string, key: string): Promise<StatementEntry | null>;
   kinds: Readonly<Record<string, RequestKind>>;

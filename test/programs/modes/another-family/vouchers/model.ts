@@ -74,7 +74,7 @@ export function matchesFilter(voucher: Voucher, filter: VoucherFilter): boolean 
 /** The port of vouchers. */
 export interface VoucherService<V extends Voucher = Voucher>
   extends Omit<FamilyReads<V, VoucherFilter>, 'totals'> {
-  /** @throws IdempotencyError, UnavailableError (in front of another service NOT_OFFERED), UpstreamError */
+  /** @throws IdempotencyError, PreconditionError (in front of another service NOT_OFFERED), UpstreamError */
   create(tenant: Tenant, input: CreateVoucherInput): Promise<{ voucher: V; replayed: boolean }>;
 }
 

@@ -13,8 +13,8 @@ import {
 import { assertMay, assertUnrestrictedKey, callerOf } from '../../kernel/caller.ts';
 import {
   IdempotencyError,
+  PreconditionError,
   RateLimitError,
-  UnavailableError,
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
@@ -154,7 +154,7 @@ builder.mutationField('createVoucher', (t) =>
     type: CreateVoucherSuccess,
     description: 'Creates a voucher.',
     args: { input: t.arg({ type: CreateVoucherInputRef, required: true }) },
-    errors: { types: [ValidationError, RateLimitError, UnavailableError, IdempotencyError, UpstreamError] },
+    errors: { types: [ValidationError, RateLimitError, PreconditionError, IdempotencyError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
       services.vouchers.create(tenant, input),
     ),

@@ -1,4 +1,4 @@
-import { UnavailableError } from '../../../kernel/errors.ts';
+import { PreconditionError } from '../../../kernel/errors.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import { assertTaken } from '../../../upstream/families.ts';
 import type { FamilyMirror } from '../../../upstream/family-mirror.ts';
@@ -32,7 +32,7 @@ export function createVoucherRequests({
     refusalOf: (answer) =>
       refusalOfCreation(answer, {
         fields: FIELDS,
-        conflict: (message) => new UnavailableError('NOT_OFFERED', message ?? 'No vouchers are offered'),
+        conflict: (message) => new PreconditionError('NOT_OFFERED', message ?? 'No vouchers are offered'),
       }),
   });
   const create: VoucherService['create'] = async (tenant, { idempotencyKey, ...wanted }) => {

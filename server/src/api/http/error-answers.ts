@@ -1,0 +1,93 @@
+import { type ErrorCode, type Retry, retryOf } from '../../kernel/error-codes.ts';
+import {
+  describeOutage,
+  OutageError,
+  PaymentError,
+  RateLimitError,
+  UnauthenticatedError,
+  UpstreamError,
+  ValidationError,
+} from '../../kernel/errors.ts';
+import { statusOf } from './rest.ts';
+import { HttpError } from './routes.ts';
+
+/** The response to an error, outside of `/graphql`. */
+export interface ErrorAnswer {
+  status: number;
+  body: ErrorBody;
+  headers: Record<string, string>;
+}
+
+/** The body of an error. Later versions add members. */
+export interface ErrorBody {
+  error: string;
+  code: ErrorCode;
+  retryPolicy: Retry;
+  retryAfterSeconds?: number;
+  lookupReference?: string;
+}
+
+/** The response to an error: a refusal with its message, an outage with a general message, a fault with none. */
+export function answerTo(error: unknown): ErrorAnswer {
+  if (error instanceof HttpError) {
+    const seconds = error.headers['retry-after'];
+    return answer(error.status, error.code, error.message, {
+      headers: error.headers,
+      retryAfterSeconds: seconds === undefined ? null : Number(seconds),
+    });
+  }
+  if (error instanceof OutageError) {
+    const { status, code, message, retryAfterSeconds } = describeOutage(error);
+    return answer(status, code, message, { retryAfterSeconds });
+  }
+  if (!(error instanceof PaymentError)) return answer(500, 'INTERNAL_SERVER_ERROR', 'Internal error');
+  return answer(
+    statusOf(error.code),
+    error.code,
+    error instanceof ValidationError ? describeFields(error) : error.message,
+    {
+      headers: error instanceof UnauthenticatedError ? { 'www-authenticate': 'Bearer' } : {},
+      retryAfterSeconds: error instanceof RateLimitError ? error.retryAfterSeconds : null,
+      lookupReference: error instanceof UpstreamError ? error.lookupReference : null,
+    },
+  );
+}
+
+function answer(
+  status: number,
+  code: ErrorCode,
+  error: string,
+  {
+    headers = {},
+    retryAfterSeconds = null,
+    lookupReference = null,
+  }: {
+    headers?: Record<string, string>;
+    retryAfterSeconds?: number | null;
+    lookupReference?: string | null;
+  } = {},
+): ErrorAnswer {
+  return {
+    status,
+    body: {
+      error,
+      code,
+      retryPolicy: retryOf(code),
+      ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+      ...(lookupReference === null ? {} : { lookupReference }),
+    },
+    headers: {
+      // The refusal itself: the words of the body may change.
+      'x-error-code': code,
+      ...(retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) }),
+      ...headers,
+    },
+  };
+}
+
+/** Builds the message of wrong fields. The domain names them `input.valueCents` or `filter.status`; REST has neither. */
+function describeFields({ fields }: ValidationError): string {
+  return fields
+    .map(({ path, message }) => `${path.replace(/^(?:input|filter)\./, '')}: ${message}`)
+    .join('; ');
+}
