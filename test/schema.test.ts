@@ -263,8 +263,6 @@ describe('mutations', () => {
     createDashboardToken: 'a token whose answer was lost is known to nobody, and ends by itself',
     createTestPayment: 'the balance of the sandbox is simulated',
     createProduct: 'a product that was created twice sells nothing, and is deleted',
-    startCheckout: 'the repetition of an attempt is answered like the first, to a payer',
-    startPixCheckout: 'the repetition of an attempt is answered like the first, to a payer',
   };
 
   test('A mutation that creates something, or takes a key, says whether it was replayed', () => {

@@ -466,7 +466,7 @@ async function liveADay(app, clock, receiver) {
   const mug = await sell(4_990, 'Caneca Serra', 'Ivo Teles');
   await pay(mug);
   await live.request(
-    'mutation($id:String!){requestSubaccountPayout(input:{subaccountId:$id,amountCents:12500,pixKey:"re@psa.example",idempotencyKey:$id}){__typename}}',
+    'mutation($id:String!){requestSubaccountPayout(input:{subaccountId:$id,amountCents:12500,pixKey:"re@psa.example",idempotencyKey:"re-2"}){__typename}}',
     { id: subaccountId },
   );
   await pass(2 * HOUR_MS);

@@ -49,7 +49,7 @@ test('an attempt that was paid and given back is not paid again by a charge that
   const { credential } = await core.access.authenticate(`Bearer ${token}`);
   if (credential.kind !== 'checkout_token') throw new TypeError('not a checkout token');
   const start = (attemptId: string) =>
-    core.cardPayments.startCheckout(core.tenant, credential, { attemptId });
+    core.cardPayments.startCheckout(core.tenant, credential, { attemptId }).then(({ payment }) => payment);
 
   const late = await start('a'.repeat(22));
   await core.cardPayments.pay(late.orderCode, approvedLate());

@@ -141,7 +141,8 @@ export function createCatalogueOperations(
           await make(
             request('startCheckout', live, productId + metadata, `${token.id} ${attemptId}`, async () => {
               const input = { attemptId };
-              const payment = await slices.cardPayments.startCheckout(live, { id: token.id, grant }, input);
+              const payment = (await slices.cardPayments.startCheckout(live, { id: token.id, grant }, input))
+                .payment;
               onCardPayment(payment);
               return { id: payment.orderCode };
             }),

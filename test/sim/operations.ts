@@ -184,7 +184,7 @@ export function createOperations(
           await make(
             request('startCheckout', live, valueCents, `${id} ${givenId}`, async () => {
               const input = { attemptId: givenId, valueCents };
-              const payment = await slices.cardPayments.startCheckout(live, { id, grant }, input);
+              const payment = (await slices.cardPayments.startCheckout(live, { id, grant }, input)).payment;
               payments.push(payment);
               return { id: payment.orderCode };
             }),

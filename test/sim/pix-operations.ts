@@ -185,7 +185,7 @@ export function createPixOperations(
           await make(
             request('startPixCheckout', live, valueCents, `${id} ${givenId}`, async () => {
               const input = { attemptId: givenId, valueCents };
-              const payment = await slices.payments.startCheckout(live, { id, grant }, input);
+              const payment = (await slices.payments.startCheckout(live, { id, grant }, input)).payment;
               remember(openPayment(live, payment));
               return { id: payment.paymentId };
             }),

@@ -19,7 +19,7 @@ const MINT = `mutation ($input: CreateCheckoutTokenInput!) {
   createCheckoutToken(input: $input) { ... on CreateCheckoutTokenSuccess { token expiresAt expiresInSeconds } ${ERRORS} }
 }`;
 const START = `mutation ($input: StartCheckoutInput!) {
-  startCheckout(input: $input) { ... on StartCheckoutSuccess { paymentToken cardPayment { ${PAYMENT} } } ${ERRORS} }
+  startCheckout(input: $input) { ... on StartCheckoutSuccess { replayed paymentToken cardPayment { ${PAYMENT} } } ${ERRORS} }
 }`;
 const REVOKE = `mutation ($token: String!) {
   revokeToken(token: $token) { __typename ... on RevokeTokenSuccess { revoked } ... on UserError { code message } }
@@ -288,6 +288,7 @@ describe('startCheckout', () => {
     const first = await start(client, { attemptId: id, valueCents: 500 });
     const again = await start(client, { attemptId: id, valueCents: 500 });
     expect(again.cardPayment).toEqual(first.cardPayment);
+    expect([first.replayed, again.replayed]).toEqual([false, true]);
     expect(await start(client, { attemptId: id, valueCents: 501 })).toMatchObject({
       __typename: 'IdempotencyError',
     });
@@ -298,6 +299,7 @@ describe('startCheckout', () => {
     const first = await start(client, { attemptId: attemptId() });
     const second = await start(client, { attemptId: attemptId() });
     expect(second.cardPayment).toEqual(first.cardPayment);
+    expect(second.replayed).toBe(true);
     expect(second.paymentToken).not.toBe(first.paymentToken);
     const { orderCode } = first.cardPayment;
     await app.cardPayments.pay(orderCode, CARD);

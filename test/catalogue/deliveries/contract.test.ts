@@ -109,7 +109,7 @@ describeOnDatabase('deliveries', (open) => {
     const orderCode = await startByCard(core, productId, token);
     await core.cardPayments.pay(orderCode, approvedSoon());
     const attemptId = `tentativa-${objectId()}`;
-    const byPix = await core.payments.startCheckout(core.tenant, token, { attemptId });
+    const byPix = (await core.payments.startCheckout(core.tenant, token, { attemptId })).payment;
     await payByPix(core, byPix.paymentId);
     await core.pass(10 * SECOND);
     expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({

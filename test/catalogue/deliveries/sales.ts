@@ -59,7 +59,7 @@ export function tokenFor(productId: string, grant: Partial<CheckoutGrant> = {}) 
 /** Starts a card payment with a checkout token of a product. Returns its order code. */
 export async function startByCard(core: Core, productId: string, token = tokenFor(productId)) {
   const attemptId = `tentativa-${objectId()}`;
-  return (await core.cardPayments.startCheckout(core.tenant, token, { attemptId })).orderCode;
+  return (await core.cardPayments.startCheckout(core.tenant, token, { attemptId })).payment.orderCode;
 }
 
 export async function buyByCard(core: Core, productId: string): Promise<string> {

@@ -157,12 +157,12 @@ export function describePort(startMerchant: StartPortFixture): void {
       const { id } = await products.create(tenant, MUG);
       const token = await mint(merchant, id, { reusable: true });
       const attemptId = newAttemptId();
-      const started = await cardPayments.startCheckout(tenant, token, { attemptId });
+      const started = (await cardPayments.startCheckout(tenant, token, { attemptId })).payment;
       await products.delete(tenant, id);
       await expect(start(merchant, token)).rejects.toEqual(new NotFoundError('Product not found'));
       // A second creation returns the started payment. Its answer leaves out what is refunded.
       const { refundedCents: _, refundingCents: __, ...same } = started;
-      expect(await cardPayments.startCheckout(tenant, token, { attemptId })).toMatchObject(same);
+      expect((await cardPayments.startCheckout(tenant, token, { attemptId })).payment).toMatchObject(same);
       await expect(mint(merchant, id)).rejects.toBeInstanceOf(NotFoundError);
     });
 
@@ -196,10 +196,12 @@ function start(
   token: { id: string; grant: CheckoutGrant },
   valueCents?: number,
 ) {
-  return cardPayments.startCheckout(tenant, token, {
-    attemptId: newAttemptId(),
-    ...(valueCents === undefined ? {} : { valueCents }),
-  });
+  return cardPayments
+    .startCheckout(tenant, token, {
+      attemptId: newAttemptId(),
+      ...(valueCents === undefined ? {} : { valueCents }),
+    })
+    .then(({ payment }) => payment);
 }
 
 function newAttemptId(): string {

@@ -281,7 +281,7 @@ describeOnDatabase('card payments', (open) => {
       const token = await mint(core, { reusable: true });
       const started = await Promise.all(
         [newAttemptId(), newAttemptId(), newAttemptId()].map((attemptId) =>
-          core.cardPayments.startCheckout(core.tenant, token, { attemptId }),
+          core.cardPayments.startCheckout(core.tenant, token, { attemptId }).then(({ payment }) => payment),
         ),
       );
       for (const { orderCode } of started)
@@ -299,16 +299,18 @@ describeOnDatabase('card payments', (open) => {
         const core = await startCore({ database });
         const token = await mint(core, { reusable: true });
         const attemptId = newAttemptId();
-        const first = await core.cardPayments.startCheckout(core.tenant, token, { attemptId });
+        const first = (await core.cardPayments.startCheckout(core.tenant, token, { attemptId })).payment;
         if (lateCard === approvedSoon) await core.pass(SESSION - SECOND);
         await core.cardPayments.pay(first.orderCode, lateCard());
         if (lateCard === approvedSoon) await core.pass(SECOND);
         else await core.pass(SESSION);
         expect((await find(core, first.orderCode)).status).toBe('expired');
 
-        const second = await core.cardPayments.startCheckout(core.tenant, token, {
-          attemptId: `${attemptId}.2`,
-        });
+        const second = (
+          await core.cardPayments.startCheckout(core.tenant, token, {
+            attemptId: `${attemptId}.2`,
+          })
+        ).payment;
         expect(await core.cardPayments.pay(second.orderCode, approved())).toMatchObject({ kind: 'paid' });
         await core.pass(15 * MINUTE);
         expect(await announcedStatuses(core, first.orderCode)).toEqual(['pending', 'expired', 'failed']);
@@ -552,7 +554,9 @@ describeOnDatabase('card payments', (open) => {
               if (each.do === 'start') {
                 retries += 1;
                 const id = each.isRetry ? `${attemptId}.${retries + 1}` : newAttemptId();
-                const begun = core.cardPayments.startCheckout(core.tenant, token, { attemptId: id });
+                const begun = core.cardPayments
+                  .startCheckout(core.tenant, token, { attemptId: id })
+                  .then(({ payment }) => payment);
                 const attempt = `${token.id}:${attemptId}`;
                 await begun.then(
                   ({ orderCode }) => orderCodes.push(orderCode),
@@ -695,7 +699,9 @@ describe('two instances on one PostgreSQL', () => {
     const attemptId = newAttemptId();
     const started = await Promise.all(
       Array.from({ length: 16 }, (_, click) =>
-        (click % 2 ? one : two).cardPayments.startCheckout(one.tenant, token, { attemptId }),
+        (click % 2 ? one : two).cardPayments
+          .startCheckout(one.tenant, token, { attemptId })
+          .then(({ payment }) => payment),
       ),
     );
     expect(new Set(started.map(({ orderCode }) => orderCode)).size).toBe(1);

@@ -23,26 +23,30 @@ export function describeOrders(start: StartPortFixture): void {
       const { cardPayments, tenant } = merchant;
       const token = await mint(merchant);
       const [laptop, phone] = [newAttemptId(), newAttemptId()];
-      const first = await cardPayments.startCheckout(tenant, token, {
-        attemptId: laptop,
-        customer: { name: 'Ana' },
-      });
+      const first = (
+        await cardPayments.startCheckout(tenant, token, {
+          attemptId: laptop,
+          customer: { name: 'Ana' },
+        })
+      ).payment;
       await merchant.pass(KEPT);
       const input = { attemptId: phone, customer: { name: 'Bia' } };
-      const joined = await cardPayments.startCheckout(tenant, token, input);
+      const joined = (await cardPayments.startCheckout(tenant, token, input)).payment;
       // A facade's lookup does not show the refunded amounts.
       const { refundedCents: _, refundingCents: __, ...shown } = first;
       expect(joined).toMatchObject(shown);
       // The attempt id now has this payment, as the first device's has.
-      expect(await cardPayments.startCheckout(tenant, token, input)).toEqual(joined);
-      const changed = cardPayments.startCheckout(tenant, token, { ...input, customer: { name: 'Eva' } });
+      expect((await cardPayments.startCheckout(tenant, token, input)).payment).toEqual(joined);
+      const changed = cardPayments
+        .startCheckout(tenant, token, { ...input, customer: { name: 'Eva' } })
+        .then(({ payment }) => payment);
       await expect(changed).rejects.toBeInstanceOf(IdempotencyError);
       expect(await cardPayments.count(tenant, {})).toBe(1);
 
       await pay(merchant, first.orderCode);
       await merchant.pass(KEPT);
       for (const each of [{ attemptId: laptop, customer: { name: 'Ana' } }, input])
-        expect(await cardPayments.startCheckout(tenant, token, each)).toMatchObject({
+        expect((await cardPayments.startCheckout(tenant, token, each)).payment).toMatchObject({
           orderCode: first.orderCode,
           status: 'paid',
         });
@@ -126,20 +130,22 @@ export function describeOrders(start: StartPortFixture): void {
       const input = { externalId: '1042', description: 'Caneca', customer: { name: 'Ana' } };
       const one = await mint(merchant, { ...input, expiresInSeconds: 60 });
       const attemptId = newAttemptId();
-      const first = await merchant.cardPayments.startCheckout(merchant.tenant, one, { attemptId });
+      const first = (await merchant.cardPayments.startCheckout(merchant.tenant, one, { attemptId })).payment;
       await merchant.pass(2 * MINUTE);
       // The first payment has expired.
       const two = await mint(merchant, { ...input, reusable: null, metadata: null, allowedOrigins: [] });
       expect(two.id).not.toBe(one.id);
       for (const id of [attemptId, newAttemptId()])
         expect(
-          await merchant.cardPayments.startCheckout(merchant.tenant, two, { attemptId: id }),
+          (await merchant.cardPayments.startCheckout(merchant.tenant, two, { attemptId: id })).payment,
         ).toMatchObject({ orderCode: first.orderCode, status: 'pending' });
       await pay(merchant, first.orderCode);
       await merchant.pass(KEPT);
       const three = await mint(merchant, input);
       for (const token of [two, three]) await expect(begin(merchant, token)).rejects.toMatchObject(PAID);
-      expect(await merchant.cardPayments.startCheckout(merchant.tenant, three, { attemptId })).toMatchObject({
+      expect(
+        (await merchant.cardPayments.startCheckout(merchant.tenant, three, { attemptId })).payment,
+      ).toMatchObject({
         orderCode: first.orderCode,
         status: 'paid',
       });
@@ -409,7 +415,9 @@ function begin(
   token: Presented,
   valueCents: number | null = null,
 ): Promise<CardPayment> {
-  return cardPayments.startCheckout(tenant, token, { attemptId: newAttemptId(), valueCents });
+  return cardPayments
+    .startCheckout(tenant, token, { attemptId: newAttemptId(), valueCents })
+    .then(({ payment }) => payment);
 }
 
 /** Creates an id of at least 128 bits, as a browser does. */

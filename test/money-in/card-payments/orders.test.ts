@@ -46,7 +46,8 @@ describeOnDatabase('orders', (open) => {
   test('Of sixteen payments of one order that payers pay at once one is kept, from tokens and requests', async () => {
     const core = await startCore({ database });
     const token = await mint(core, '1042');
-    const started = await core.cardPayments.startCheckout(core.tenant, token, { attemptId: newAttemptId() });
+    const started = (await core.cardPayments.startCheckout(core.tenant, token, { attemptId: newAttemptId() }))
+      .payment;
     const codes = [started.orderCode];
     for (let count = 1; count < 16; count += 1) codes.push(await create(core, '1042'));
     const results = await Promise.all(codes.map((code) => core.cardPayments.pay(code, approved())));
@@ -219,8 +220,8 @@ describeOnDatabase('orders', (open) => {
     const { credential } = await core.access.authenticate(`Bearer ${token}`);
     if (credential.kind !== 'checkout_token') throw new TypeError('not a checkout token');
     const start = { attemptId: newAttemptId() };
-    const { orderCode } = await cardPayments.startCheckout(tenant, credential, start);
-    const { paymentId } = await payments.startCheckout(tenant, credential, start);
+    const { orderCode } = (await cardPayments.startCheckout(tenant, credential, start)).payment;
+    const { paymentId } = (await payments.startCheckout(tenant, credential, start)).payment;
     await core.pix.pay({ txid: txidOf(paymentId) });
     await payments.receive(tenant, paymentId);
     expect(await payments.find(tenant, paymentId)).toMatchObject({ status: 'paid', orderStatus: null });
@@ -257,7 +258,9 @@ describeOnDatabase('orders', (open) => {
     await core.cardPayments.cancel(core.tenant, canceled);
     const token = await mint(core, '1042', ['card', 'pix']);
     const start = (slice: 'cardPayments' | 'payments') =>
-      core[slice].startCheckout(core.tenant, token, { attemptId: newAttemptId() });
+      core[slice]
+        .startCheckout(core.tenant, token, { attemptId: newAttemptId() })
+        .then(({ payment }) => payment);
     expect(await start('payments')).toMatchObject({ status: 'pending' });
     await core.pass(5_000);
     expect(await statuses(core, [canceled])).toEqual(['failed']);
@@ -285,7 +288,7 @@ describeOnDatabase('orders', (open) => {
         [{ name: 'Bia' }, { name: 'Bia' }],
       ] as const) {
         const start = { attemptId: newAttemptId(), customer };
-        const started = await core[slice].startCheckout(core.tenant, credential, start);
+        const started = (await core[slice].startCheckout(core.tenant, credential, start)).payment;
         expect(started.customer).toEqual(kept);
       }
   });

@@ -131,7 +131,10 @@ export function describePort(start: StartPortFixture): void {
         const minted = () => checkoutTokens.create(tenant, null, { amount: { fixedCents: 4990 } });
         const refused = {
           create: () => cardPayments.create(tenant, { valueCents: 4990, idempotencyKey: 'k' }),
-          start: () => cardPayments.startCheckout(tenant, token, { attemptId: newAttemptId() }),
+          start: () =>
+            cardPayments
+              .startCheckout(tenant, token, { attemptId: newAttemptId() })
+              .then(({ payment }) => payment),
           // A facade does not know the setting before it asks the service.
           ...(tenant.environment === 'sandbox' ? { minted } : merchant.exact({ minted })),
         };
@@ -368,7 +371,9 @@ export function describePort(start: StartPortFixture): void {
       const token = await mint({ tenant, ...merchant });
       const attemptId = newAttemptId();
       const started = await Promise.all(
-        Array.from({ length: 16 }, () => cardPayments.startCheckout(tenant, token, { attemptId })),
+        Array.from({ length: 16 }, () =>
+          cardPayments.startCheckout(tenant, token, { attemptId }).then(({ payment }) => payment),
+        ),
       );
       expect(new Set(started.map(({ orderCode }) => orderCode)).size).toBe(1);
       expect(await cardPayments.count(tenant, {})).toBe(1);
@@ -382,7 +387,9 @@ export function describePort(start: StartPortFixture): void {
       const token = await mint({ tenant, ...merchant });
       const started = await Promise.allSettled(
         Array.from({ length: 16 }, () =>
-          cardPayments.startCheckout(tenant, token, { attemptId: newAttemptId() }),
+          cardPayments
+            .startCheckout(tenant, token, { attemptId: newAttemptId() })
+            .then(({ payment }) => payment),
         ),
       );
       const codes = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value.orderCode] : []));
@@ -400,7 +407,9 @@ export function describePort(start: StartPortFixture): void {
       const token = await mint(merchant);
       const begin = async () => {
         await merchant.pass(KEPT);
-        return cardPayments.startCheckout(tenant, token, { attemptId: newAttemptId() });
+        return cardPayments
+          .startCheckout(tenant, token, { attemptId: newAttemptId() })
+          .then(({ payment }) => payment);
       };
       const first = await begin();
       expect((await begin()).orderCode).toBe(first.orderCode);
@@ -426,7 +435,7 @@ export function describePort(start: StartPortFixture): void {
       const token = await mint(merchant, { reusable: true });
       const started = await Promise.all(
         [newAttemptId(), newAttemptId(), newAttemptId()].map((attemptId) =>
-          cardPayments.startCheckout(tenant, token, { attemptId }),
+          cardPayments.startCheckout(tenant, token, { attemptId }).then(({ payment }) => payment),
         ),
       );
       for (const { orderCode } of started)
@@ -443,15 +452,19 @@ export function describePort(start: StartPortFixture): void {
         amount: { kind: 'range', minCents: 100, maxCents: 200 },
       });
       const begin = (valueCents: number | null) =>
-        cardPayments.startCheckout(tenant, range, { attemptId: newAttemptId(), valueCents });
+        cardPayments
+          .startCheckout(tenant, range, { attemptId: newAttemptId(), valueCents })
+          .then(({ payment }) => payment);
       expect((await begin(200)).amountCents).toBe(200);
       for (const wrong of [99, 201, null]) await expect(begin(wrong)).rejects.toBeInstanceOf(ValidationError);
       expect(await cardPayments.count(tenant, {})).toBe(1);
       const fixed = await mint(merchant);
-      const more = cardPayments.startCheckout(tenant, fixed, { attemptId: newAttemptId(), valueCents: 4991 });
+      const more = cardPayments
+        .startCheckout(tenant, fixed, { attemptId: newAttemptId(), valueCents: 4991 })
+        .then(({ payment }) => payment);
       await expect(more).rejects.toBeInstanceOf(ValidationError);
       const exactly = { attemptId: newAttemptId(), valueCents: 4990, customer: { name: 'Ana' } };
-      expect(await cardPayments.startCheckout(tenant, fixed, exactly)).toMatchObject({
+      expect((await cardPayments.startCheckout(tenant, fixed, exactly)).payment).toMatchObject({
         amountCents: 4990,
         customer: { name: 'Ana' },
         status: 'pending',

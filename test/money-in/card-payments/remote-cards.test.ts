@@ -190,7 +190,7 @@ describe('a card payment, created at the service', () => {
       grant: { amount: { kind: 'fixed', cents: 4990 }, reusable: false },
     } as const;
     script.on('POST', PATH, () => ok({ ...RIGHT, orderCode: 'PEDIDO-MADE', metadata: null }));
-    await payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT });
+    (await payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT })).payment;
     const before = await events();
     script.on('POST', PATH, () => ok({ ...RIGHT, ...other }));
     const input = { valueCents: 4990, metadata: '{"a":1}', idempotencyKey: 'k1' };
@@ -513,8 +513,12 @@ describe('a checkout token in front of the service', () => {
     const given = token({ description: 'Caneca', callbackUrl: 'https://shop.example/hook' });
     const service = payer(given.id);
     const [first, second] = await Promise.all([
-      service.startCheckout(tenant, given, { attemptId: ATTEMPT, customer: { name: 'Ana' } }),
-      service.startCheckout(tenant, given, { attemptId: ATTEMPT, customer: { name: 'Ana' } }),
+      service
+        .startCheckout(tenant, given, { attemptId: ATTEMPT, customer: { name: 'Ana' } })
+        .then(({ payment }) => payment),
+      service
+        .startCheckout(tenant, given, { attemptId: ATTEMPT, customer: { name: 'Ana' } })
+        .then(({ payment }) => payment),
     ]);
     expect(first).toMatchObject({ amountCents: 4990, description: 'Caneca', customer: { name: 'Ana' } });
     expect(second.orderCode).toBe(first.orderCode);
@@ -533,7 +537,9 @@ describe('a checkout token in front of the service', () => {
     const given = token();
     const service = payer(given.id);
     const both = await Promise.allSettled(
-      [ATTEMPT, OTHER].map((attemptId) => service.startCheckout(tenant, given, { attemptId })),
+      [ATTEMPT, OTHER].map((attemptId) =>
+        service.startCheckout(tenant, given, { attemptId }).then(({ payment }) => payment),
+      ),
     );
     expect(kept.size).toBe(1);
     const [only] = kept.values();
@@ -545,7 +551,7 @@ describe('a checkout token in front of the service', () => {
     clock.advance(31 * MINUTE);
     // No webhook reports the expiry, so the facade asks the service.
     only!.status = 'expired';
-    const next = await service.startCheckout(tenant, given, { attemptId: `${OTHER}.2` });
+    const next = (await service.startCheckout(tenant, given, { attemptId: `${OTHER}.2` })).payment;
     expect(next.orderCode).not.toBe(only!.orderCode);
   });
 
@@ -553,7 +559,7 @@ describe('a checkout token in front of the service', () => {
     const { payer, tenant, kept, clock, webhook, script } = await start();
     const given = token({ externalId: `1042-${objectId()}` });
     const service = payer(given.id);
-    const first = await service.startCheckout(tenant, given, { attemptId: ATTEMPT });
+    const first = (await service.startCheckout(tenant, given, { attemptId: ATTEMPT })).payment;
     const { orderCode } = first;
     const claim = { orderCode, amount: 49.9 };
     await webhook({ event: 'card_payment.failed', status: 'failed', ...claim });
@@ -583,9 +589,10 @@ describe('a checkout token in front of the service', () => {
     const { payer, tenant, kept, clock, webhook, script } = await start();
     const given = token();
     const service = payer(given.id);
-    const { orderCode } = await service.startCheckout(tenant, given, { attemptId: ATTEMPT });
+    const { orderCode } = (await service.startCheckout(tenant, given, { attemptId: ATTEMPT })).payment;
     await webhook({ event: 'card_payment.expired', status: 'expired', orderCode, amount: 49.9 });
-    const startAgain = () => service.startCheckout(tenant, given, { attemptId: `${ATTEMPT}.2` });
+    const startAgain = () =>
+      service.startCheckout(tenant, given, { attemptId: `${ATTEMPT}.2` }).then(({ payment }) => payment);
     clock.advance(3_000);
     // The service still shows the payment as open, or does not answer.
     await expect(startAgain()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
@@ -620,10 +627,10 @@ describe('a checkout token in front of the service', () => {
     const { payer, tenant, kept, clock } = await start();
     const given = token();
     const service = payer(given.id);
-    const first = await service.startCheckout(tenant, given, { attemptId: ATTEMPT });
+    const first = (await service.startCheckout(tenant, given, { attemptId: ATTEMPT })).payment;
     kept.get(first.orderCode)!.status = 'failed';
     clock.advance(11_000);
-    const next = await service.startCheckout(tenant, given, { attemptId: OTHER });
+    const next = (await service.startCheckout(tenant, given, { attemptId: OTHER })).payment;
     expect(next.orderCode).not.toBe(first.orderCode);
   });
 
@@ -631,8 +638,8 @@ describe('a checkout token in front of the service', () => {
     const { payer, tenant, script, kept } = await start();
     const given = token();
     const service = payer(given.id);
-    const first = await service.startCheckout(tenant, given, { attemptId: ATTEMPT });
-    expect((await service.startCheckout(tenant, given, { attemptId: OTHER })).orderCode).toBe(
+    const first = (await service.startCheckout(tenant, given, { attemptId: ATTEMPT })).payment;
+    expect((await service.startCheckout(tenant, given, { attemptId: OTHER })).payment.orderCode).toBe(
       first.orderCode,
     );
     expect(script.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
@@ -648,14 +655,16 @@ describe('a checkout token in front of the service', () => {
       return ok({ orderCode: `P${objectId()}`, amountCents: 4990 });
     });
     const slow = token();
-    const begun = payer(slow.id).startCheckout(tenant, slow, { attemptId: ATTEMPT });
+    const begun = payer(slow.id)
+      .startCheckout(tenant, slow, { attemptId: ATTEMPT })
+      .then(({ payment }) => payment);
     await sent.promise;
     await expect(payer(slow.id).startCheckout(tenant, slow, { attemptId: OTHER })).rejects.toMatchObject({
       code: 'CHECKOUT_TOKEN_USED',
     });
     answer.resolve();
     const { orderCode } = await begun;
-    expect((await payer(slow.id).startCheckout(tenant, slow, { attemptId: OTHER })).orderCode).toBe(
+    expect((await payer(slow.id).startCheckout(tenant, slow, { attemptId: OTHER })).payment.orderCode).toBe(
       orderCode,
     );
   });
@@ -692,32 +701,33 @@ describe('a checkout token in front of the service', () => {
     await expect(service.startCheckout(tenant, given, { attemptId: ATTEMPT })).rejects.toMatchObject({
       code: 'CHECKOUT_TOKEN_USED',
     });
-    expect((await service.startCheckout(tenant, given, { attemptId: OTHER })).amountCents).toBe(4990);
+    expect((await service.startCheckout(tenant, given, { attemptId: OTHER })).payment.amountCents).toBe(4990);
     const lost = token();
     answer = timeout;
     const again = payer(lost.id);
     await expect(again.startCheckout(tenant, lost, { attemptId: OTHER })).rejects.toMatchObject(UNANSWERED);
     clock.advance(31 * MINUTE);
     answer = () => ok({ orderCode: `P${objectId()}`, amountCents: 4990 });
-    expect((await again.startCheckout(tenant, lost, { attemptId: ATTEMPT })).status).toBe('pending');
+    expect((await again.startCheckout(tenant, lost, { attemptId: ATTEMPT })).payment.status).toBe('pending');
   });
 
   test('A repeated start is looked up, so that no payer is sent to an expired page', async () => {
     const { payer, tenant, kept, script, clock } = await start();
     const given = token({ reusable: true });
     const service = payer(given.id);
-    const first = await service.startCheckout(tenant, given, { attemptId: ATTEMPT });
+    const first = (await service.startCheckout(tenant, given, { attemptId: ATTEMPT })).payment;
     clock.advance(31 * MINUTE);
     kept.get(first.orderCode)!.status = 'expired';
-    const again = () => service.startCheckout(tenant, given, { attemptId: ATTEMPT });
+    const again = () =>
+      service.startCheckout(tenant, given, { attemptId: ATTEMPT }).then(({ payment }) => payment);
     expect(await again()).toMatchObject({ orderCode: first.orderCode, status: 'expired' });
 
     // A final status is known; without an answer of the service the last known status is shown.
     await again();
     const asked = script.requests.length;
-    const other = await service.startCheckout(tenant, given, { attemptId: OTHER });
+    const other = (await service.startCheckout(tenant, given, { attemptId: OTHER })).payment;
     script.on('GET', `${PATH}/`, () => timeout());
-    expect(await service.startCheckout(tenant, given, { attemptId: OTHER })).toEqual(other);
+    expect((await service.startCheckout(tenant, given, { attemptId: OTHER })).payment).toEqual(other);
     expect(script.requests).toHaveLength(asked + 2);
   });
 
@@ -726,7 +736,7 @@ describe('a checkout token in front of the service', () => {
     const given = token({ reusable: true, amount: { kind: 'range', minCents: 100, maxCents: 200 } });
     const service = payer(given.id);
     for (const attemptId of [ATTEMPT, OTHER])
-      await service.startCheckout(tenant, given, { attemptId, valueCents: 150 });
+      (await service.startCheckout(tenant, given, { attemptId, valueCents: 150 })).payment;
     expect(kept.size).toBe(2);
     await expect(
       service.startCheckout(tenant, given, { attemptId: `${OTHER}.2`, valueCents: 99 }),
@@ -748,7 +758,9 @@ describe('a checkout token in front of the service', () => {
   test('A token sells a product by its price and name', async () => {
     const { payer, tenant } = await start({ product: { name: 'Caneca', priceCents: 700 } });
     const given = token({ amount: { kind: 'product', productId: objectId() } });
-    expect(await payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT })).toMatchObject({
+    expect(
+      (await payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT })).payment,
+    ).toMatchObject({
       amountCents: 700,
       description: 'Caneca',
     });

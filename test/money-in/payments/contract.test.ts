@@ -239,7 +239,7 @@ describeOnDatabase('PIX payments', (open) => {
     const { credential } = await core.access.authenticate(`Bearer ${token}`);
     const presented = credential as Parameters<typeof core.payments.startCheckout>[1];
     const attemptId = 'a'.repeat(22);
-    const { paymentId } = await core.payments.startCheckout(core.tenant, presented, { attemptId });
+    const { paymentId } = (await core.payments.startCheckout(core.tenant, presented, { attemptId })).payment;
     await core.payments.cancel(core.tenant, paymentId);
     for (const start of [core.payments.startCheckout, core.cardPayments.startCheckout])
       await expect(start(core.tenant, presented, { attemptId: `${attemptId}.2` })).rejects.toMatchObject({

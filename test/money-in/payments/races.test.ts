@@ -54,8 +54,12 @@ describeOnDatabase('an attempt that is paid by card and by PIX at the same momen
       const attemptId = `tentativa-${String(index).padStart(20, '0')}`;
       const valueCents = SALE.minCents + index;
       const [{ orderCode }, { paymentId }] = await Promise.all([
-        core().cardPayments.startCheckout(tenant, token, { attemptId: `${attemptId}.1`, valueCents }),
-        core().payments.startCheckout(tenant, token, { attemptId: `${attemptId}.2`, valueCents }),
+        core()
+          .cardPayments.startCheckout(tenant, token, { attemptId: `${attemptId}.1`, valueCents })
+          .then(({ payment }) => payment),
+        core()
+          .payments.startCheckout(tenant, token, { attemptId: `${attemptId}.2`, valueCents })
+          .then(({ payment }) => payment),
       ]);
       const byCard = () => core().cardPayments.pay(orderCode, approved());
       const byPix = async () => {

@@ -227,7 +227,8 @@ describe('a service without PIX payments', () => {
     const token = { id: 'tok_1', grant: { amount: { kind: 'fixed', cents: 80 }, reusable: false } } as const;
     for (const change of [
       () => merchant.create(tenant, { valueCents: 80 }),
-      () => merchant.startCheckout(tenant, token, { attemptId: 'a'.repeat(22) }),
+      () =>
+        merchant.startCheckout(tenant, token, { attemptId: 'a'.repeat(22) }).then(({ payment }) => payment),
     ])
       await expect(change()).rejects.toMatchObject(NOT_OFFERED);
     expect(script.requests).toEqual([]);

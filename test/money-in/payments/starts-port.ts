@@ -20,7 +20,9 @@ export function describePixStarts(start: StartPortFixture): void {
       const token = await mint(merchant, { description: 'Caneca', externalId: '7' });
       const input = { attemptId: newAttemptId(), customer: { name: 'Ana', taxId: '52998224725' } };
       const started = await Promise.all(
-        Array.from({ length: 16 }, () => payments.startCheckout(tenant, token, input)),
+        Array.from({ length: 16 }, () =>
+          payments.startCheckout(tenant, token, input).then(({ payment }) => payment),
+        ),
       );
       expect(new Set(started.map(({ paymentId }) => paymentId)).size).toBe(1);
       expect(started[0]).toMatchObject({
@@ -42,7 +44,7 @@ export function describePixStarts(start: StartPortFixture): void {
       const token = await mint({ tenant, ...merchant });
       const started = await Promise.allSettled(
         Array.from({ length: 16 }, () =>
-          payments.startCheckout(tenant, token, { attemptId: newAttemptId() }),
+          payments.startCheckout(tenant, token, { attemptId: newAttemptId() }).then(({ payment }) => payment),
         ),
       );
       const ids = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value.paymentId] : []));
@@ -106,7 +108,9 @@ export function describePixStarts(start: StartPortFixture): void {
       const amount = { range: { minCents: 1, maxCents: 79 } };
       const range = await mint(merchant, { reusable: true, methods: ['pix'], amount });
       const choose = (valueCents: number | null) =>
-        payments.startCheckout(tenant, range, { attemptId: newAttemptId(), valueCents });
+        payments
+          .startCheckout(tenant, range, { attemptId: newAttemptId(), valueCents })
+          .then(({ payment }) => payment);
       expect((await choose(79)).amountCents).toBe(79);
       for (const wrong of [80, null]) await expect(choose(wrong)).rejects.toBeInstanceOf(ValidationError);
       const more = { attemptId: newAttemptId(), valueCents: 4991 };
@@ -158,7 +162,7 @@ async function begin(
   attemptId = newAttemptId(),
 ): Promise<Payment> {
   await pass(KEPT);
-  return payments.startCheckout(tenant, token, { attemptId });
+  return payments.startCheckout(tenant, token, { attemptId }).then(({ payment }) => payment);
 }
 
 /** Pays at the service as the payer's bank does, and waits until the result is announced. */

@@ -203,8 +203,10 @@ describeOnDatabase('refunds', (open) => {
     const core = await startCore({ database });
     const token = { id: await checkoutTokenId(core), grant: GRANT };
     const attemptId = 'a'.repeat(22);
-    const first = await core.cardPayments.startCheckout(core.tenant, token, { attemptId });
-    const second = await core.cardPayments.startCheckout(core.tenant, token, { attemptId: `${attemptId}.2` });
+    const first = (await core.cardPayments.startCheckout(core.tenant, token, { attemptId })).payment;
+    const second = (
+      await core.cardPayments.startCheckout(core.tenant, token, { attemptId: `${attemptId}.2` })
+    ).payment;
     await core.cardPayments.pay(first.orderCode, approved());
     await core.database.sql
       .updateTable('card_payment')

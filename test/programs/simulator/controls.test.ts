@@ -479,8 +479,8 @@ describe('PIX payments', () => {
 
   async function requestRefund(id: string) {
     const { refundPayment } = await app.live.request(
-      'mutation ($id: String!) { refundPayment(input: { paymentId: $id, amountCents: 990, idempotencyKey: $id }) { ... on RefundPaymentSuccess { refund { refundId } } } }',
-      { id },
+      'mutation ($id: String!, $key: String!) { refundPayment(input: { paymentId: $id, amountCents: 990, idempotencyKey: $key }) { ... on RefundPaymentSuccess { refund { refundId } } } }',
+      { id, key: newKey() },
     );
     await app.work.settled();
     return refundPayment.refund.refundId as string;

@@ -17,6 +17,7 @@ import {
   cardAmount,
   checkoutDetails,
   type StartCheckoutInput,
+  type StartedCheckout,
 } from '../checkout/model.ts';
 import type { Doubt, PaymentStatus } from '../receiving/model.ts';
 
@@ -229,7 +230,7 @@ export interface CardPaymentService<P extends CardPayment = CardPayment>
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
     address?: string | null,
-  ): Promise<P>;
+  ): Promise<StartedCheckout<P>>;
   /**
    * Cancels a pending payment: it is expired at once. A charge that was under way is returned by itself if it is
    * approved. Repeated, it changes nothing.

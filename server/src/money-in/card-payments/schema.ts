@@ -208,7 +208,7 @@ const CancelCardPaymentSuccess = successType<{ payment: CardPayment }>('CancelCa
   cardPayment: t.expose('payment', { type: CardPaymentRef }),
 }));
 
-const StartCheckoutSuccess = successType<{ payment: CardPayment; paymentToken: string }>(
+const StartCheckoutSuccess = replayableSuccessType<{ payment: CardPayment; paymentToken: string }>(
   'StartCheckoutSuccess',
   (t) => ({
     cardPayment: t.expose('payment', { type: CardPaymentRef }),
@@ -267,7 +267,7 @@ builder.mutationFields((t) => ({
         // The pause is read from the database, because a socket knows only the caller from its opening.
         const { pauseOf } = context.services.checkoutTokens;
         assertNotPaused(await pauseOf(orderTokenOf(credential)), context.clock.now());
-        const payment = await context.services.cardPayments.startCheckout(
+        const { payment, replayed } = await context.services.cardPayments.startCheckout(
           tenant,
           credential,
           input,
@@ -275,6 +275,7 @@ builder.mutationFields((t) => ({
         );
         return {
           payment,
+          replayed,
           paymentToken: await context.services.access.createPaymentToken(
             tenant,
             { orderCode: payment.orderCode, ...(context.payers && { startedBy: context.payers }) },

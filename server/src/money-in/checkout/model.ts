@@ -118,6 +118,12 @@ export function startInput(rule: z.ZodType<Cents>) {
 export const startCheckoutInput = startInput(cardAmount);
 export type StartCheckoutInput = z.infer<typeof startCheckoutInput>;
 
+/** The payment of a start, and whether an earlier start has made it, as one of the same attempt or of another device. */
+export interface StartedCheckout<P> {
+  payment: P;
+  replayed: boolean;
+}
+
 /** A product id, accepted in either case and stored in lower case. */
 export const productIdText = z
   .string()

@@ -27,6 +27,7 @@ import {
   type KnownAmount,
   type SoldProduct,
   type StartCheckoutInput,
+  type StartedCheckout,
 } from './model.ts';
 
 /** Products that payments and checkout tokens sell, by id; `product` is null once it was deleted. */
@@ -84,7 +85,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
     tenant: Tenant,
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
-  ): Promise<P> => {
+  ): Promise<StartedCheckout<P>> => {
     // Each token has a scope of its own, so that attempt ids of two tokens' pages never collide. Tokens of
     // one order share a scope, so that a page with a newer token finds its payment again.
     const tokenId = orderTokenOf(token);
@@ -96,7 +97,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
     const checkoutAttempt = checkoutAttemptOf(tokenId, token.grant, attemptId);
     const order = { checkoutAttempt, externalId, tokenId: reusable ? null : tokenId };
     const id = rules.newId();
-    return committer.change<P>({
+    return committer.change<StartedCheckout<P>>({
       tenant,
       read: (reader) =>
         Promise.all([
@@ -111,7 +112,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
         const account = state.need(accounts, tenant.accountId);
         rules.assertAvailable(tenant, account);
         const before = replayed(state, operation, attemptId, inputHash);
-        if (before !== null) return { outcome: state.need(payments, before) };
+        if (before !== null) return { outcome: { payment: state.need(payments, before), replayed: true } };
 
         const use = reusable ? null : state.get(uses, tokenId);
         const last = use && state.need(payments, idOf(use));
@@ -124,7 +125,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
         const idempotencyKey = { operation, key: attemptId, inputHash };
         if (last && joins(last, valueCents))
           return {
-            outcome: last,
+            outcome: { payment: last, replayed: true },
             writes: { records: [remember({ ...idempotencyKey, resourceId: idOf(last) })] },
           };
         assertTokenFree(last);
@@ -145,7 +146,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
           ...paymentMethods[0].opened(state, order, id),
         );
         if (!reusable) writes.records.push(put(uses, rules.useOf(tokenId, id)));
-        return { outcome: payment, writes };
+        return { outcome: { payment, replayed: false }, writes };
       },
     });
   };

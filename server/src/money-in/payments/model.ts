@@ -21,6 +21,7 @@ import {
   checkoutDetails,
   productIdText,
   type StartCheckoutInput,
+  type StartedCheckout,
   startInput,
 } from '../checkout/model.ts';
 import type { LtcRequest, StoredLtcRequest } from '../ltc/model.ts';
@@ -196,7 +197,7 @@ export interface PaymentService<P extends Payment = Payment> extends PixReads<P,
     tenant: Tenant,
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
-  ): Promise<P>;
+  ): Promise<StartedCheckout<P>>;
   /**
    * Cancels a pending payment, which is expired from then on: a later PIX is sent back, and later LTC waits
    * for the operator. A repeated call changes nothing.

@@ -270,7 +270,7 @@ const CreatePaymentSuccess = replayableSuccessType<{ payment: Payment }>('Create
   payment: t.expose('payment', { type: PaymentRef }),
 }));
 
-const StartPixCheckoutSuccess = successType<{ payment: Payment; paymentToken: string }>(
+const StartPixCheckoutSuccess = replayableSuccessType<{ payment: Payment; paymentToken: string }>(
   'StartPixCheckoutSuccess',
   (t) => ({
     payment: t.expose('payment', { type: PaymentRef }),
@@ -342,9 +342,14 @@ builder.mutationFields((t) => ({
         // The pause is read from the database, because a socket knows only the caller from its opening.
         const { pauseOf } = context.services.checkoutTokens;
         assertNotPaused(await pauseOf(orderTokenOf(credential)), context.clock.now());
-        const payment = await context.services.payments.startCheckout(tenant, credential, input);
+        const { payment, replayed } = await context.services.payments.startCheckout(
+          tenant,
+          credential,
+          input,
+        );
         return {
           payment,
+          replayed,
           paymentToken: await context.services.access.createPaymentToken(
             tenant,
             { paymentId: payment.paymentId, ...(context.payers && { startedBy: context.payers }) },

@@ -224,8 +224,8 @@ export function createPaymentService({
     },
 
     async startCheckout(tenant, token, input) {
-      const payment = await start(tenant, token, input);
-      return withCode(tenant, payment);
+      const { payment, replayed: isReplay } = await start(tenant, token, input);
+      return { payment: await withCode(tenant, payment), replayed: isReplay };
     },
 
     async cancel(tenant, paymentId) {

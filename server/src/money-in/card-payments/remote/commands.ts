@@ -28,6 +28,7 @@ import {
   CHECKOUT_SESSION_MS,
   type SoldProduct,
   type StartCheckoutInput,
+  type StartedCheckout,
 } from '../../checkout/model.ts';
 import {
   createTokenStarts,
@@ -57,7 +58,7 @@ export interface CardPaymentRequests {
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
     requester: Requester,
-  ): Promise<CardPayment>;
+  ): Promise<StartedCheckout<CardPayment>>;
   kinds: Readonly<Record<string, RequestKind>>;
 }
 
@@ -111,8 +112,10 @@ export function createCardPaymentRequests({
     {
       ...{ method: 'card', refreshUnpaid, refreshOther, findProduct },
       toWanted: ({ amount: _, productId: __, ...sale }) => toWanted(sale),
-      run: async (tenant, { requestOptions, ...start }) =>
-        (await run(tenant, operation(tenant, requestOptions, start))).known,
+      async run(tenant, { requestOptions, ...start }) {
+        const { known, replayed } = await run(tenant, operation(tenant, requestOptions, start));
+        return { payment: known, replayed };
+      },
     },
   );
 
@@ -261,7 +264,8 @@ export function createCardPaymentRequests({
     },
     async startCheckout(tenant, token, input, requester) {
       assertNotSandbox(tenant.environment);
-      return paymentOf(await startPayment(tenant, token, input, requester));
+      const { payment, replayed } = await startPayment(tenant, token, input, requester);
+      return { payment: paymentOf(payment), replayed };
     },
     kinds: { [CREATE]: kind, [START]: kind },
   };

@@ -31,6 +31,7 @@ import {
   methodsOf,
   type SoldProduct,
   type StartCheckoutInput,
+  type StartedCheckout,
   tokenUsed,
 } from '../model.ts';
 
@@ -138,7 +139,7 @@ export function createTokenStarts<Wanted>(
     findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
     toWanted: (sale: StartedSale, input: Input) => Wanted;
     /** Requests the payment once for its key. */
-    run: (tenant: Tenant, start: RequestedStart<Wanted>) => Promise<MirroredRow>;
+    run: (tenant: Tenant, start: RequestedStart<Wanted>) => Promise<StartedCheckout<MirroredRow>>;
     /**
      * Reads the input of a start whose answer was lost, to repeat it. Omitted if the service has no key for a
      * start.
@@ -151,7 +152,7 @@ export function createTokenStarts<Wanted>(
     token: Token,
     { attemptId, ...input }: StartCheckoutInput,
     requester: Requester,
-  ): Promise<MirroredRow> => {
+  ): Promise<StartedCheckout<MirroredRow>> => {
     const { grant } = token;
     const use = useOf(method, token, attemptId);
     const requestOptions: RequestOptions = { priority: 'payer', subject: requester.subject };
@@ -175,7 +176,7 @@ export function createTokenStarts<Wanted>(
     }
     if (!begun && use.isKept) {
       const joined = await join(tenant, { use, grant, attemptId, input, by });
-      if (joined) return joined;
+      if (joined) return { payment: joined, replayed: true };
     }
     const wanted = begun
       ? (before.summary as Wanted)

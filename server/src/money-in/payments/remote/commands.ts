@@ -15,6 +15,7 @@ import {
   assertOrderOpen,
   type SoldProduct,
   type StartCheckoutInput,
+  type StartedCheckout,
 } from '../../checkout/model.ts';
 import {
   createTokenStarts,
@@ -67,7 +68,7 @@ export interface PaymentRequests {
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
     requester: Requester,
-  ): Promise<Payment>;
+  ): Promise<StartedCheckout<Payment>>;
   kinds: Readonly<Record<string, RequestKind>>;
 }
 
@@ -125,12 +126,12 @@ export function createPaymentRequests({
   async function runStart(
     tenant: Tenant,
     { wanted, ...start }: RequestedStart<WantedStart>,
-  ): Promise<MirroredRow> {
+  ): Promise<StartedCheckout<MirroredRow>> {
     const { started: _, ...payment } = wanted;
-    const { resourceId } = await starts
+    const { resourceId, replayed } = await starts
       .run(tenant, { ...start, wanted, body: bodyOf(payment, callbackUrl) })
       .finally(() => facade.pollNow(tenant, 'payment'));
-    return find(tenant, resourceId);
+    return { payment: await find(tenant, resourceId), replayed };
   }
 
   async function find(tenant: Tenant, paymentId: string): Promise<MirroredRow> {
@@ -173,7 +174,8 @@ export function createPaymentRequests({
     },
     async startCheckout(tenant, token, input, requester) {
       assertTaken(facade, 'payments', 'Paying by PIX');
-      return paymentFromJson((await startPayment(tenant, token, input, requester)).snapshot);
+      const { payment, replayed } = await startPayment(tenant, token, input, requester);
+      return { payment: paymentFromJson(payment.snapshot), replayed };
     },
     kinds: { ...requests.kinds, ...starts.kinds },
   };
