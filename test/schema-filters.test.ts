@@ -110,7 +110,7 @@ describe('The members of all filters', () => {
     [/^(?:status|method|kind|cause|stock)$/, 'enums'],
     [/^event$/, '[String!]'],
     [/^(?:externalId|orderId|reference|productId|email)$/, 'String'],
-    [/^(?:split|available)$/, 'Boolean'],
+    [/^(?:split|available|reusable|ended)$/, 'Boolean'],
     [/^customer$/, 'CustomerFilter'],
   ];
 

@@ -30,6 +30,8 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
       [list, { scope, query: `{ ${list} { totalCount nodes { status } } }` }],
     ]),
   ),
+  token: { scope: [], query: '{ token(tokenId: "tok_000000000000000000000000") { status } }' },
+  tokens: { scope: [], query: '{ tokens { nodes { tokenId } } }' },
   viewer: { scope: null, query: '{ viewer { credential environment } }' },
   updatesCursor: { scope: null, query: '{ updatesCursor }' },
   node: { scope: 'products', query: '{ node(id: $product) { id } }' },
@@ -479,6 +481,174 @@ function expected(fields: Record<string, { scope: Scopes }>, scope: DashboardSco
     ]),
   );
 }
+
+describe('the tokens of an account', () => {
+  const MINTED = `mutation ($input: CreateCheckoutTokenInput!) { minted: createCheckoutToken(input: $input) {
+    ... on CreateCheckoutTokenSuccess { token tokenId } ... on UserError { message } } }`;
+  const TOKEN = `tokenId kind status environment reusable orderId methods scopes expiresAt revokedAt
+    amount { fixedCents minCents maxCents productId } pause { reason }`;
+  const LIST = `query ($filter: TokenFilter, $first: Int, $after: String, $last: Int, $before: String) {
+    tokens(filter: $filter, first: $first, after: $after, last: $last, before: $before) {
+      nodes { ${TOKEN} } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
+  const NAMED = ['revokeToken', 'pauseToken', 'resumeToken'] as const;
+  const change = (name: (typeof NAMED)[number]) =>
+    `mutation ($token: String, $tokenId: String) { done: ${name}(token: $token, tokenId: $tokenId) {
+      __typename ${name === 'revokeToken' ? '... on RevokeTokenSuccess { tokenId }' : ''} ... on ValidationError { fields { path } } } }`;
+
+  async function shop() {
+    const accountId = await addAccount(app);
+    const key = await addKey(app, { accountId });
+    const client = app.client(key);
+    const minted = async (input: object): Promise<{ token: string; tokenId: string }> =>
+      (await client.request(MINTED, { input })).minted;
+    const list = async (variables: object = {}) => (await client.request(LIST, { ...variables })).tokens;
+    const ids = async (filter: object = {}): Promise<string[]> =>
+      (await list({ filter })).nodes.map(({ tokenId }: { tokenId: string }) => tokenId);
+    return { accountId, key, client, minted, list, ids };
+  }
+
+  test('A leaked reusable token is found in the list and ended by its id, and what it has open ends', async () => {
+    const { client, minted, list, ids } = await shop();
+    const single = await minted({
+      amount: { fixedCents: 500 },
+      externalId: '1042',
+      methods: ['PIX', 'CARD'],
+    });
+    const leaked = await minted({ amount: { range: { minCents: 100, maxCents: 900 } }, reusable: true });
+    const { createDashboardToken: board } = await client.request(
+      'mutation { createDashboardToken(input: { scopes: [WALLET] }) { ... on CreateDashboardTokenSuccess { token tokenId } } }',
+    );
+    for (const { tokenId } of [single, leaked, board]) expect(tokenId).toMatch(/^tok_[0-9a-f]{24}$/);
+
+    const { nodes } = await list();
+    expect(nodes).toMatchObject([
+      { tokenId: board.tokenId, kind: 'DASHBOARD', scopes: ['WALLET'], reusable: null, amount: null },
+      {
+        ...{
+          tokenId: leaked.tokenId,
+          kind: 'CHECKOUT',
+          status: 'ACTIVE',
+          environment: 'LIVE',
+          reusable: true,
+        },
+        ...{
+          expiresAt: null,
+          revokedAt: null,
+          pause: null,
+          orderId: null,
+          methods: ['CARD'],
+          scopes: null,
+        },
+        amount: { fixedCents: null, minCents: 100, maxCents: 900, productId: null },
+      },
+      { tokenId: single.tokenId, reusable: false, orderId: '1042', methods: ['CARD', 'PIX'] },
+    ]);
+    for (const text of [single.token, leaked.token, board.token]) {
+      expect(JSON.stringify(nodes)).not.toContain(text);
+      expect(JSON.stringify(nodes)).not.toContain(hashSecret(text));
+    }
+    expect(await ids({ reusable: true })).toEqual([leaked.tokenId]);
+    expect(await ids({ reusable: false })).toEqual([single.tokenId]);
+    expect(await ids({ kind: ['DASHBOARD'] })).toEqual([board.tokenId]);
+    expect(await ids({ kind: ['DASHBOARD'], reusable: true })).toEqual([]);
+    expect(await ids({ kind: [] })).toEqual([]);
+    expect(await ids({ kind: ['CHECKOUT', 'DASHBOARD'] })).toHaveLength(3);
+
+    const connection = openRawSocket(app.url);
+    await connection.init(leaked.token);
+    const { tokenId } = leaked;
+    expect((await client.request(change('revokeToken'), { tokenId })).done).toEqual({
+      ...{ __typename: 'RevokeTokenSuccess', tokenId },
+    });
+    expect(await connection.closed).toMatchObject({ code: 4403, reason: 'This credential was revoked' });
+    expect((await app.client(leaked.token).send('{ viewer { credential } }')).status).toBe(401);
+    expect(await ids()).toEqual([board.tokenId, single.tokenId]);
+    expect(await ids({ ended: true })).toEqual([board.tokenId, tokenId, single.tokenId]);
+    const { token } = await client.request(
+      `query ($tokenId: String!) { token(tokenId: $tokenId) { ${TOKEN} } }`,
+      { tokenId },
+    );
+    expect(token).toMatchObject({ status: 'REVOKED', revokedAt: app.clock.now().toISOString() });
+    expect((await client.request(change('revokeToken'), { tokenId })).done.__typename).toBe('NotFoundError');
+  });
+
+  test('The list has pages from either end, and nothing of tokens that have ended with their time or their key', async () => {
+    const { accountId, client, minted, list, ids } = await shop();
+    const made = [];
+    for (let index = 0; index < 5; index += 1)
+      made.unshift((await minted({ amount: { fixedCents: 500 }, reusable: index % 2 === 0 })).tokenId);
+    const first = await list({ first: 2 });
+    const rest = await list({ first: 10, after: first.pageInfo.endCursor });
+    const idsOf = (page: { nodes: { tokenId: string }[] }) => page.nodes.map(({ tokenId }) => tokenId);
+    expect([idsOf(first), idsOf(rest)]).toEqual([made.slice(0, 2), made.slice(2)]);
+    expect([first.pageInfo.hasNextPage, rest.pageInfo.hasNextPage]).toEqual([true, false]);
+    const last = await list({ last: 2 });
+    const before = await list({ last: 10, before: last.pageInfo.startCursor });
+    expect([idsOf(before), idsOf(last)]).toEqual([made.slice(0, 3), made.slice(3)]);
+
+    const other = app.client(await addKey(app, { accountId }));
+    const { viewer } = await other.request('{ viewer { credential } }');
+    expect(viewer.credential).toBe('API_KEY');
+    const ofOther = (await other.request(MINTED, { input: { amount: { fixedCents: 500 }, reusable: true } }))
+      .minted;
+    const { mintedBy } = (
+      await client.request('query ($id: String!) { token(tokenId: $id) { mintedBy } }', {
+        id: ofOther.tokenId,
+      })
+    ).token;
+    await app.database.sql
+      .updateTable('api_key')
+      .set({ revoked_at: app.clock.now() })
+      .where('id', '=', mintedBy)
+      .execute();
+    app.clock.advance(86_400_000);
+    await app.work.settled();
+    const reusable = made.filter((_, index) => index % 2 === 0);
+    expect(await ids()).toEqual(reusable);
+    const ended = (await list({ filter: { ended: true } })).nodes;
+    expect(ended.map(({ status }: { status: string }) => status)).toEqual([
+      'REVOKED',
+      ...made.map((_, index) => (index % 2 === 0 ? 'ACTIVE' : 'EXPIRED')),
+    ]);
+  });
+
+  test('A token is paused and resumed by its id, and the list shows the pause', async () => {
+    const { client, minted, list } = await shop();
+    const { tokenId } = await minted({ amount: { fixedCents: 500 }, orderId: 'pausa' });
+    const second = await minted({ amount: { fixedCents: 500 }, orderId: 'pausa' });
+    await client.request(change('pauseToken'), { tokenId });
+    expect((await list()).nodes).toMatchObject([
+      { tokenId: second.tokenId, status: 'ACTIVE', pause: { reason: 'MERCHANT' } },
+      { tokenId, pause: { reason: 'MERCHANT' } },
+    ]);
+    await client.request(change('resumeToken'), { tokenId });
+    expect((await list()).nodes).toMatchObject([{ pause: null }, { pause: null }]);
+  });
+
+  test.each(NAMED)('%s takes the text or the id, one of them, and refuses others by name', async (name) => {
+    const { client, minted } = await shop();
+    const { token, tokenId } = await minted({ amount: { fixedCents: 500 }, reusable: true });
+    for (const variables of [{}, { token, tokenId }, { tokenId: token }, { tokenId: 'tok_1' }])
+      expect((await client.request(change(name), variables)).done).toEqual({
+        ...{ __typename: 'ValidationError', fields: [{ path: 'tokenId' }] },
+      });
+    const stranger = (await shop()).client;
+    for (const variables of [{ tokenId }, { token: tokenId }, { token }])
+      expect((await stranger.request(change(name), variables)).done.__typename).toBe('NotFoundError');
+    expect((await client.request(change(name), { token: tokenId })).done.__typename).toMatch(/Success$/);
+  });
+
+  test('The list is for unrestricted keys alone, and shows nothing of another account or environment', async () => {
+    const { accountId, minted } = await shop();
+    const { tokenId } = await minted({ amount: { fixedCents: 500 }, reusable: true });
+    const test = app.client(await addKey(app, { accountId, environment: 'sandbox' }));
+    for (const client of [test, (await shop()).client]) {
+      expect((await client.request(LIST)).tokens.nodes).toEqual([]);
+      const query = 'query ($tokenId: String!) { token(tokenId: $tokenId) { status } }';
+      expect((await client.request(query, { tokenId })).token).toBeNull();
+    }
+  });
+});
 
 /** Everything that a mutation could have changed. */
 async function everything() {

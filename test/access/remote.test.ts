@@ -76,10 +76,10 @@ async function refused({ access }: Started, credential: string): Promise<void> {
   await expect(access.authenticate(`Bearer ${credential}`)).rejects.toBeInstanceOf(UnauthenticatedError);
 }
 
-function tokenOf({ mint, tenant }: Started, keyId: string | null): Promise<string> {
+async function tokenOf({ mint, tenant }: Started, keyId: string | null): Promise<string> {
   const grant = { amount: { kind: 'fixed', cents: 500 }, reusable: true };
   const life = { mintedBy: keyId, allowedOrigins: [], expiresAt: null, trustedDocumentsOnly: false };
-  return mint(tenant, { kind: 'checkout', grant, ...life });
+  return (await mint(tenant, { kind: 'checkout', grant, ...life })).token;
 }
 
 describeOnDatabase('in front of a service', (open) => {

@@ -57,6 +57,7 @@ const KINDS = [
   ],
   ...[
     'token',
+    'tokenId',
     'key',
     'externalId',
     'attemptId',
@@ -74,7 +75,7 @@ const KINDS = [
     'returns',
     'disputes',
   ],
-  ...['subaccounts', 'webhookDeliveries', 'statement', 'subaccountPayouts', 'entryRefId'],
+  ...['subaccounts', 'tokens', 'webhookDeliveries', 'statement', 'subaccountPayouts', 'entryRefId'],
 ] as const;
 type Kind = (typeof KINDS)[number];
 /** Names that the service gives. All others may be a merchant's own words, and another merchant's as well. */
@@ -243,6 +244,9 @@ const PLACES: Record<string, Attack> = {
     ),
   'Query.subaccounts(after)': each('subaccounts', 'after'),
   'Query.subaccounts(before)': withOwn('subaccounts', 'before', () => ({ last: 2 })),
+  'Query.token(tokenId)': each('tokenId', 'tokenId'),
+  'Query.tokens(after)': each('tokens', 'after'),
+  'Query.tokens(before)': withOwn('tokens', 'before', () => ({ last: 2 })),
   'Query.webhookDeliveries(after)': each('webhookDeliveries', 'after'),
   'Query.webhookDeliveries(before)': withOwn('webhookDeliveries', 'before', () => ({ last: 2 })),
   'Subaccount.payout(reference)': withOwn('reference', 'reference', (own) => ({ id: own.subaccountId[0] })),
@@ -291,8 +295,11 @@ const PLACES: Record<string, Attack> = {
   'Mutation.simulatePayment(input.id)': (other) =>
     [...other.paymentId, ...other.chargeId, ...other.subscriptionId].map((id) => ({ input: { id } })),
   'Mutation.pauseToken(token)': each('token', 'token'),
+  'Mutation.pauseToken(tokenId)': each('tokenId', 'tokenId'),
   'Mutation.resumeToken(token)': each('token', 'token'),
+  'Mutation.resumeToken(tokenId)': each('tokenId', 'tokenId'),
   'Mutation.revokeToken(token)': each('token', 'token'),
+  'Mutation.revokeToken(tokenId)': each('tokenId', 'tokenId'),
   'Mutation.submitDisputeEvidence(input.disputeId)': (other) =>
     other.disputeId.map((disputeId) => ({ input: { disputeId, text: 'x' } })),
   'Mutation.transferToSubaccount(input.subaccountId)': (other) =>
@@ -833,6 +840,9 @@ async function idsOf(
       { token: minted.spare.token },
     );
   }
+  const mintedTokens: Edge[] = (
+    await client.request('{ tokens(first: 10) { edges { cursor node { tokenId } } } }')
+  ).tokens.edges;
   const ids = {
     orderCode: cards.map(({ orderCode }) => orderCode!),
     withdrawalId: nodes('payouts').map(({ withdrawalId }) => withdrawalId!),
@@ -893,6 +903,8 @@ async function idsOf(
     disputes: first(disputes),
     subaccounts: first(edges('subaccounts')),
     webhookDeliveries: first(edges('webhookDeliveries')),
+    tokens: first(mintedTokens),
+    tokenId: mintedTokens.map(({ node }) => String(node.tokenId)),
     statement: first(subaccount.statement.edges),
     entryRefId: (subaccount.statement.edges as { node: { refId: string } }[])
       .map(({ node }) => node.refId)

@@ -18,6 +18,10 @@ const REQUEST = `mutation ($input: RequestPayoutInput!) { requestPayout(input: $
   ... on RequestPayoutSuccess { payout { id } } ... on UserError { message } } }`;
 const ALL = OPTIONAL_WEBHOOK_EVENTS.map((event) => event.replace('.', '_').toUpperCase());
 
+const MINT = `mutation { createCheckoutToken(input: { amount: { fixedCents: 500 }, reusable: true }) {
+  ... on CreateCheckoutTokenSuccess { token tokenId } ... on UserError { message } } }`;
+const REVOKE = 'mutation ($tokenId: String) { revokeToken(tokenId: $tokenId) { __typename } }';
+
 describe('a facade of a service whose optional events are all opted into', () => {
   let service: Service;
   beforeAll(async () => {
@@ -205,6 +209,18 @@ describe('a facade of a service whose optional events are all opted into', () =>
     expect(pair.facade.faults).toEqual([]);
   });
 
+  test('The facade lists its own tokens, and ends one by its id', async () => {
+    const pair = await start();
+    const client = pair.facade.client(pair.keys.live);
+    const { token, tokenId } = (await client.request(MINT)).createCheckoutToken;
+    const listed = async () =>
+      (await client.request('{ tokens { nodes { tokenId status pause { reason } } } }')).tokens.nodes;
+    expect(await listed()).toEqual([{ tokenId, status: 'ACTIVE', pause: null }]);
+    expect((await client.request(REVOKE, { tokenId })).revokeToken.__typename).toBe('RevokeTokenSuccess');
+    expect(await listed()).toEqual([]);
+    expect((await pair.facade.client(token).send('{ viewer { credential } }')).status).toBe(401);
+  });
+
   test('The facade itself configures no events', async () => {
     const pair = await start();
     const input = { url: 'https://padaria.example/hook', optionalEvents: ALL };
@@ -213,6 +229,11 @@ describe('a facade of a service whose optional events are all opted into', () =>
       __typename: 'PreconditionError',
       code: 'NOT_OFFERED',
       message: expect.stringContaining('set the URL in its dashboard'),
+    });
+    const { body } = await pair.facade.client(pair.keys.live).send('{ webhookEndpoint { url } }');
+    expect(body).toMatchObject({
+      data: { webhookEndpoint: null },
+      errors: [{ extensions: { code: 'NOT_OFFERED' } }],
     });
     const endpoints = await pair.facade.database.sql.selectFrom('webhook_endpoint').selectAll().execute();
     expect(endpoints).toEqual([]);

@@ -9,10 +9,16 @@ import type { Database, Sql } from '../state/db/database.ts';
 import type { NewEvent } from '../state/events/event.ts';
 import { setBrand } from './brand-store.ts';
 import { apiKeys } from './collections.ts';
-import { type Account, type Administration, type ApiKey, assertMayHaveAnotherKey } from './keys.ts';
+import {
+  type Account,
+  type Administration,
+  type ApiKey,
+  assertMayHaveAnotherKey,
+  type TokenOverview,
+} from './keys.ts';
 import { ModeError } from './mode.ts';
 import { DEFAULT_SETTINGS } from './model.ts';
-import { prepareDatabase } from './service.ts';
+import { prepareDatabase, revokeToken } from './service.ts';
 import {
   anyAccountExists,
   countActiveKeys,
@@ -28,6 +34,10 @@ import {
   selectMode,
   updateAccount,
 } from './store.ts';
+import { listTokensOfAll } from './token-store.ts';
+
+/** The largest number of tokens that the command lists. */
+const MAX_LISTED = 100;
 
 /** Accounts and API keys, as the operator of the server manages them. */
 export function createAdministration({
@@ -38,7 +48,7 @@ export function createAdministration({
   database: Database;
   committer: Committer;
   clock: Clock;
-}): Administration {
+}): Administration & TokenOverview {
   return {
     createKey({ accountId, environment, permissions, name }) {
       const key = secret(KEY_PREFIX[environment]);
@@ -85,6 +95,16 @@ export function createAdministration({
           };
         },
       });
+    },
+
+    async listTokens({ accountId, reusable, ended }) {
+      if (accountId !== undefined) await findAccount(database.sql, accountId);
+      const part = { now: clock.now(), limit: MAX_LISTED };
+      return { tokens: await listTokensOfAll(database.sql, { ...part, accountId, reusable, ended }) };
+    },
+
+    async revokeToken({ token }) {
+      return { tokenId: await revokeToken({ database, committer }, { tenant: null, named: token }) };
     },
 
     async createAccount({ name, payoutFeesCents, ...settings }) {

@@ -14,7 +14,7 @@ import { byMethod } from '../kernel/payout-methods/registry.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { nameText, plainText, visibleText } from '../kernel/text.ts';
 import { type Logo, MAX_LOGO_BYTES, readLogo } from './logo.ts';
-import type { AccountSettings } from './model.ts';
+import type { AccountSettings, ListedToken } from './model.ts';
 
 /** The limit of active keys of an account, both environments together (the document's sections 5.4 and 8). */
 export const MAX_ACTIVE_KEYS = 10;
@@ -126,6 +126,17 @@ export const updateAccountInput = z
   .refine(({ id: _, ...changes }) => Object.values(changes).some((value) => value !== undefined), {
     message: 'nothing to change was given',
   });
+export const listTokensInput = z.strictObject({
+  accountId: id.optional(),
+  reusable: z.boolean().optional(),
+  ended: z.boolean().optional(),
+});
+export const revokeTokenInput = z.strictObject({
+  token: z
+    .string('must be a token or its id')
+    .min(1, 'must be a token or its id')
+    .max(256, 'must be a token or its id'),
+});
 export const noInput = z.strictObject({});
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
@@ -148,6 +159,16 @@ export interface Administration {
   listAccounts(): Promise<{ accounts: Account[] }>;
   /** Changes only the given settings. @throws NotFoundError */
   updateAccount(input: z.output<typeof updateAccountInput>): Promise<{ account: Account }>;
+}
+
+/** The tokens of merchants, for the operator of the server. */
+export interface TokenOverview {
+  /** Lists the newest tokens of all accounts, or of one; at most 100. @throws NotFoundError (the account) */
+  listTokens(
+    input: z.output<typeof listTokensInput>,
+  ): Promise<{ tokens: (ListedToken & { accountId: string; environment: Environment })[] }>;
+  /** Ends a token, named by its text or its id, and closes what it has open. @throws NotFoundError */
+  revokeToken(input: z.output<typeof revokeTokenInput>): Promise<{ tokenId: string }>;
 }
 
 /** Refuses another key if an account has ten active ones. @throws PreconditionError */

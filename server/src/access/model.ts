@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { type Caller, DASHBOARD_SCOPES, type PaymentGrant } from '../kernel/caller.ts';
+import {
+  type Caller,
+  type CheckoutGrant,
+  DASHBOARD_SCOPES,
+  type DashboardScope,
+  type PaymentGrant,
+} from '../kernel/caller.ts';
 import { DAY_MS } from '../kernel/clock.ts';
 import { ValidationError } from '../kernel/errors.ts';
+import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';
 import { byMethod, methodOf, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -83,8 +90,72 @@ export type PrepareToken = (
   now: Date,
 ) => { text: string; record: NewToken & { id: string; secretHash: string; revokedAt: Date | null } };
 
-/** Mints a token and stores its hash. Returns the only copy of its text. */
-export type MintToken = (tenant: Tenant, token: NewToken) => Promise<string>;
+/** A token that was just minted: its id, which grants nothing, and the only copy of its text. */
+export interface MintedToken {
+  tokenId: string;
+  token: string;
+}
+
+/** Mints a token and stores its hash. */
+export type MintToken = (tenant: Tenant, token: NewToken) => Promise<MintedToken>;
+
+/** A token that a merchant has minted, as lists show it. The text of none is known. */
+export type ListedToken = {
+  tokenId: string;
+  /** The API key with which it ends; null if no key has minted it. */
+  mintedBy: string | null;
+  allowedOrigins: readonly string[];
+  trustedDocumentsOnly: boolean;
+  createdAt: Date;
+  expiresAt: Date | null;
+  /** The instant at which it was revoked, or the key that minted it. */
+  revokedAt: Date | null;
+} & (
+  | { kind: 'checkout'; grant: CheckoutGrant }
+  | { kind: 'dashboard'; grant: { scopes: readonly DashboardScope[] } }
+);
+
+export interface TokenFilter {
+  kind?: readonly ListedToken['kind'][] | undefined;
+  /** Checkout tokens alone: those that serve many payers, or those that serve one. */
+  reusable?: boolean | undefined;
+  /** Whether those that have expired or were revoked are listed, too. */
+  ended?: boolean | undefined;
+}
+
+/** The state of a token. It is active while it is paused, too. */
+export function tokenStatus(
+  { revokedAt, expiresAt }: Pick<ListedToken, 'revokedAt' | 'expiresAt'>,
+  now: Date,
+): 'active' | 'expired' | 'revoked' {
+  if (revokedAt) return 'revoked';
+  return expiresAt && expiresAt <= now ? 'expired' : 'active';
+}
+
+/** Whether a text is the id of a token, and not its secret text. */
+export function isTokenId(text: string): boolean {
+  return /^tok_[0-9a-f]{24}$/.test(text);
+}
+
+/**
+ * Reads the token that an input names by its text or its id; it has one of the two.
+ * @throws ValidationError
+ */
+export function namedToken({
+  token,
+  tokenId,
+}: {
+  token?: string | null | undefined;
+  tokenId?: string | null | undefined;
+}): string {
+  if (token != null && tokenId != null)
+    throw new ValidationError([{ path: 'tokenId', message: 'must not be given together with token' }]);
+  if (tokenId != null && !isTokenId(tokenId))
+    throw new ValidationError([{ path: 'tokenId', message: 'must be tok_ and 24 hex digits' }]);
+  const named = token ?? tokenId;
+  if (named == null) throw new ValidationError([{ path: 'tokenId', message: 'must be given, or token' }]);
+  return named;
+}
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
@@ -103,14 +174,24 @@ export interface AccessService {
     tenant: Tenant,
     keyId: string | null,
     input: CreateDashboardTokenInput,
-  ): Promise<{ token: string; expiresAt: Date }>;
+  ): Promise<MintedToken & { expiresAt: Date }>;
   /**
    * Mints a token that reads and follows one payment. It is bound to trusted documents if the checkout token
    * is.
    */
   createPaymentToken(tenant: Tenant, grant: PaymentGrant, isBound?: boolean): Promise<string>;
-  /** Revokes a checkout or dashboard token of this tenant at once. @throws NotFoundError */
-  revokeToken(tenant: Tenant, token: string): Promise<void>;
+  /**
+   * Revokes a checkout or dashboard token of this tenant at once, named by its text or its id, and returns its id.
+   * @throws NotFoundError
+   */
+  revokeToken(tenant: Tenant, named: string): Promise<string>;
+  /** Lists checkout and dashboard tokens, newest first. */
+  listTokens(
+    tenant: Tenant,
+    range: TokenFilter & ListRange,
+  ): Promise<ListedRange<{ position: number; token: ListedToken }>>;
+  /** Finds checkout and dashboard tokens by their ids, ended ones too; null for one that is not this tenant's. */
+  findTokens(tenant: Tenant, tokenIds: readonly string[]): Promise<(ListedToken | null)[]>;
 }
 
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────

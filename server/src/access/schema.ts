@@ -1,6 +1,7 @@
+import type { ArgBuilder } from '@pothos/core';
 import { builder } from '../api/graphql/builder.ts';
 import type { RateLimitState } from '../api/graphql/context.ts';
-import { authorized, successType } from '../api/graphql/mutations.ts';
+import { authorized, successType, type Types } from '../api/graphql/mutations.ts';
 import {
   assertMayFollowAccount,
   assertUnrestrictedKey,
@@ -12,7 +13,7 @@ import {
 import { secondsLeft } from '../kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { type AccessService, createDashboardTokenInput } from './model.ts';
+import { type AccessService, createDashboardTokenInput, type MintedToken, namedToken } from './model.ts';
 
 declare module '../api/graphql/services.ts' {
   interface PaymentsService {
@@ -20,7 +21,7 @@ declare module '../api/graphql/services.ts' {
   }
 }
 
-const EnvironmentEnum = builder.enumType('Environment', {
+export const EnvironmentEnum = builder.enumType('Environment', {
   description:
     'The environment, which the API key’s prefix selects: ps_live_ or ps_test_. Data of the two never meet.',
   values: {
@@ -116,7 +117,7 @@ builder.queryFields((t) => ({
   }),
 }));
 
-const DashboardScopeEnum = builder.enumType('DashboardScope', {
+export const DashboardScopeEnum = builder.enumType('DashboardScope', {
   description: 'The data that a dashboard token may read and follow.',
   values: Object.fromEntries(
     Object.entries(SCOPES).map(([value, { description }]) => [
@@ -129,6 +130,20 @@ const DashboardScopeEnum = builder.enumType('DashboardScope', {
 /** The description of the input that binds a token to trusted documents. */
 export const TRUSTED_DOCUMENTS_ONLY =
   'Whether the token runs only documents of the server’s manifest (PSA_TRUSTED_DOCUMENTS) and those of the widget. Refused if the server has no manifest.';
+
+/** The description of a token's id where it is minted. */
+export const TOKEN_ID =
+  'The identifier of the token, tok_ and 24 hex digits: it is no secret, grants nothing, and ends or pauses the token later.';
+
+/** The arguments by which a mutation names a token: its text or its id. */
+export function namedTokenArguments(arg: ArgBuilder<Types>) {
+  return {
+    token: arg.string({ description: 'The text of the token, or its tokenId. This or tokenId.' }),
+    tokenId: arg.string({
+      description: 'The tokenId of the token, for somebody who no longer has its text.',
+    }),
+  };
+}
 
 const CreateDashboardTokenInput = builder.inputType('CreateDashboardTokenInput', {
   validate: { schema: createDashboardTokenInput },
@@ -151,12 +166,13 @@ const CreateDashboardTokenInput = builder.inputType('CreateDashboardTokenInput',
   }),
 });
 
-const CreateDashboardTokenSuccess = successType<{ token: string; expiresAt: Date }>(
+const CreateDashboardTokenSuccess = successType<MintedToken & { expiresAt: Date }>(
   'CreateDashboardTokenSuccess',
   (t) => ({
     token: t.exposeString('token', {
       description: 'The token, which is shown this once; it is stored as a hash.',
     }),
+    tokenId: t.exposeString('tokenId', { description: TOKEN_ID }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
     expiresInSeconds: t.int({
       description: 'The seconds until expiresAt by the server’s clock: a device’s clock may be wrong.',
@@ -166,7 +182,8 @@ const CreateDashboardTokenSuccess = successType<{ token: string; expiresAt: Date
   { formerly: 'DashboardTokenSuccess' },
 );
 
-const RevokeTokenSuccess = successType<{ revoked: boolean }>('RevokeTokenSuccess', (t) => ({
+const RevokeTokenSuccess = successType<{ revoked: boolean; tokenId: string }>('RevokeTokenSuccess', (t) => ({
+  tokenId: t.exposeString('tokenId', { description: 'The token that was ended.' }),
   revoked: t.exposeBoolean('revoked', {
     description:
       'Always true, also for a token that had expired before. One that had been revoked before gives NotFoundError.',
@@ -187,12 +204,12 @@ builder.mutationFields((t) => ({
   revokeToken: t.field({
     type: RevokeTokenSuccess,
     description:
-      'Ends a checkout or dashboard token of the API key’s account, and closes what it has open. The instance that answers takes no request with it any more; others a few milliseconds later, when they are notified, and a second later at most.',
-    args: { token: t.arg.string({ required: true }) },
-    errors: { types: [NotFoundError] },
-    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token }, { services }) => {
-      await services.access.revokeToken(tenant, token);
-      return { revoked: true };
-    }),
+      'Ends a checkout or dashboard token of the API key’s account, named by its text or by its tokenId, and closes what it has open. The instance that answers takes no request with it any more; others a few milliseconds later, when they are notified, and a second later at most.',
+    args: namedTokenArguments(t.arg),
+    errors: { types: [ValidationError, NotFoundError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, named, { services }) => ({
+      revoked: true,
+      tokenId: await services.access.revokeToken(tenant, namedToken(named)),
+    })),
   }),
 }));

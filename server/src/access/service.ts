@@ -14,6 +14,7 @@ import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { newCursorKey } from '../kernel/cursor.ts';
 import { NotFoundError, UnauthenticatedError } from '../kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../kernel/ids.ts';
+import { withoutExtra } from '../kernel/list-range.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { type Committer, put } from '../state/commit/commit.ts';
 import type { Database, Sql } from '../state/db/database.ts';
@@ -47,6 +48,7 @@ import {
   selectToken,
   type TokenRow,
 } from './store.ts';
+import { listTokens, selectListedTokens, selectTokenName } from './token-store.ts';
 
 export function createAccessService({
   database,
@@ -84,7 +86,7 @@ export function createAccessService({
       const isBound = input.trustedDocumentsOnly ?? false;
       assertMayBind(isBound, hasManifest);
       const expiresAt = plusMs(clock.now(), (input.expiresInSeconds ?? DASHBOARD_TOKEN_SECONDS) * 1_000);
-      const token = await mint(tenant, {
+      const minted = await mint(tenant, {
         kind: 'dashboard',
         grant: { scopes: input.scopes },
         mintedBy: keyId,
@@ -92,11 +94,11 @@ export function createAccessService({
         expiresAt,
         trustedDocumentsOnly: isBound,
       });
-      return { token, expiresAt };
+      return { ...minted, expiresAt };
     },
 
-    createPaymentToken(tenant, grant, isBound = false) {
-      return mint(tenant, {
+    async createPaymentToken(tenant, grant, isBound = false) {
+      const { token } = await mint(tenant, {
         kind: 'payment',
         grant,
         mintedBy: null,
@@ -104,33 +106,19 @@ export function createAccessService({
         expiresAt: plusMs(clock.now(), PAYMENT_TOKEN_MS),
         trustedDocumentsOnly: isBound,
       });
+      return token;
     },
 
-    async revokeToken(tenant, token) {
-      const secretHash = hashSecret(token);
-      await committer.change({
-        tenant,
-        read: (reader) => reader.load(tokens, secretHash),
-        decide: (state) => {
-          const row = state.get(tokens, secretHash);
-          if (!row || row.kind === 'payment' || row.revokedAt) throw new NotFoundError('Token not found');
-          return {
-            outcome: undefined,
-            writes: {
-              records: [put(tokens, { ...row, revokedAt: state.now })],
-              events: [
-                {
-                  kind: 'credential.revoked',
-                  resource: 'credential',
-                  resourceId: row.id,
-                  previousStatus: null,
-                  snapshot: {},
-                },
-              ],
-            },
-          };
-        },
-      });
+    revokeToken: (tenant, named) => revokeToken({ database, committer }, { tenant, named }),
+
+    async listTokens(tenant, range) {
+      const page = { ...range, limit: range.limit + 1 };
+      return withoutExtra(await listTokens(database.sql, tenant, { ...page, now: clock.now() }), range);
+    },
+
+    async findTokens(tenant, tokenIds) {
+      const found = await selectListedTokens(database.sql, tenant, [...new Set(tokenIds)]);
+      return tokenIds.map((tokenId) => found.find((token) => token.tokenId === tokenId) ?? null);
     },
   };
 
@@ -166,12 +154,49 @@ export function createAccessService({
   }
 }
 
+/**
+ * Revokes a checkout or dashboard token that is named by its text or its id, and returns its id. With a tenant it must be one of
+ * that tenant.
+ * @throws NotFoundError
+ */
+export async function revokeToken(
+  { database, committer }: { database: Database; committer: Committer },
+  { tenant, named }: { tenant: Tenant | null; named: string },
+): Promise<string> {
+  const found = await selectTokenName(database.sql, named);
+  if (!found) throw new NotFoundError('Token not found');
+  const { secretHash } = found;
+  return committer.change<string>({
+    tenant: tenant ?? found.tenant,
+    read: (reader) => reader.load(tokens, secretHash),
+    decide: (state) => {
+      const row = state.get(tokens, secretHash);
+      if (!row || row.kind === 'payment' || row.revokedAt) throw new NotFoundError('Token not found');
+      return {
+        outcome: row.id,
+        writes: {
+          records: [put(tokens, { ...row, revokedAt: state.now })],
+          events: [
+            {
+              kind: 'credential.revoked',
+              resource: 'credential',
+              resourceId: row.id,
+              previousStatus: null,
+              snapshot: {},
+            },
+          ],
+        },
+      };
+    },
+  });
+}
+
 /** Mints tokens of every kind. */
 export function createTokenMint({ database, clock }: { database: Database; clock: Clock }): MintToken {
   return async (tenant, token) => {
     const { text, record } = prepareToken(tenant, token, clock.now());
     await saveTokens(database.sql, [record]);
-    return text;
+    return { tokenId: record.id, token: text };
   };
 }
 

@@ -1,4 +1,4 @@
-import { sql as raw, type Selectable } from 'kysely';
+import { type Generated, sql as raw, type Selectable } from 'kysely';
 import type { Permission } from '../kernel/caller.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { Sql } from '../state/db/database.ts';
@@ -308,6 +308,7 @@ declare module '../state/db/tables.ts' {
     api_key: RowsOf<ApiKey, typeof keyColumns> & { secret_hash: string };
     token: RowsOf<TokenRow, typeof tokenColumns> & {
       secret_hash: string;
+      number: Generated<number>;
       paused_at: Date | null;
       paused_until: Date | null;
       pause_reason: 'merchant' | 'declines' | null;
@@ -315,7 +316,7 @@ declare module '../state/db/tables.ts' {
   }
 }
 
-const tokenTable = table<TokenRow & Hashed, 'secretHash'>('token', tokenColumns, {
+export const tokenTable = table<TokenRow & Hashed, 'secretHash'>('token', tokenColumns, {
   key: 'id',
   own: withHash,
 });

@@ -112,6 +112,8 @@ const OPERATIONS: Record<string, Row> = {
   'Query.subaccounts': query('{ totalCount }', 'gerenciar'),
   'Query.subscription': query(`(subscriptionId: "psa_sub_${NO_HEX}") { status }`),
   'Query.subscriptions': query('{ totalCount }'),
+  'Query.token': query(`(tokenId: "tok_${NO_ID}") { status }`),
+  'Query.tokens': query('{ nodes { tokenId } }'),
   'Query.unresolvedRequests': query('{ requestId }'),
   'Query.updatesCursor': query('', ...FOLLOWERS, 'products'),
   'Query.viewer': { rest: '{ credential }', outcomes: all('ok') },

@@ -267,7 +267,7 @@ describe('on a PostgreSQL', () => {
     expect(token).toMatchObject({ reason: 'merchant', tokenId: expect.stringMatching(/^tok_/) });
     expect(Date.parse(token.pausedUntil) - Date.parse(token.pausedAt)).toBe(3_600_000);
     expect(await start()).toBe('CHECKOUT_TOKEN_PAUSED');
-    expect((await psa(environment, 'tokens', 'list')).stdout).toMatch(
+    expect((await psa(environment, 'tokens', 'paused')).stdout).toMatch(
       new RegExp(`^id +reason +since +until\\n${token.tokenId}  paused by hand  20.*Z  20.*Z\\n$`),
     );
     expect(await psa(environment, 'tokens', 'resume', token.tokenId)).toEqual({
@@ -276,6 +276,21 @@ describe('on a PostgreSQL', () => {
       stdout: `The checkout token ${token.tokenId} is not paused.\n`,
     });
     expect(await start()).toBe('StartCheckoutSuccess');
+    const reusable = await psa(environment, 'tokens', 'list', '--reusable');
+    expect(reusable.stdout).toMatch(
+      new RegExp(`\n${token.tokenId}  acc_\\S+  live +checkout: 500 cents, reusable  20.*Z  revoked\n`),
+    );
+    expect(reusable.stdout).not.toContain(minted.token);
+    expect(await psa(environment, 'tokens', 'revoke', token.tokenId)).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: `The token ${token.tokenId} is revoked.\n`,
+    });
+    expect((await psa(environment, 'tokens', 'list', '--reusable')).stdout).not.toContain(token.tokenId);
+    expect((await psa(environment, 'tokens', 'list', '--all')).stdout).toMatch(
+      new RegExp(`${token.tokenId} .*revoked 20`),
+    );
+    await expect(start()).rejects.toThrow('401');
     expect(await psaProcess(environment, 'keys', 'revoke', key.id)).toEqual({
       code: 1,
       stdout: '',

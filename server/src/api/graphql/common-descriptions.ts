@@ -125,7 +125,7 @@ const ARGUMENTS: readonly Rule[] = [
   [/\((productId|deliveryId)\)$/, 'The identifier: 24 hex digits, in upper or lower case.'],
   [/\(storeProductId\)$/, 'The identifier that the list of the store shows.'],
   [/\(webhookId\)$/, 'The X-Webhook-Id header of the delivery.'],
-  [/^Mutation\.revokeToken\(token\)$/, 'The whole text of the token itself.'],
+  [/\(tokenId\)$/, 'The identifier of a token: tok_ and 24 hex digits.'],
 ];
 
 /** Every rule, for a test that checks that each one is used. */

@@ -262,9 +262,32 @@ id and name are required. A mistake is named with its row, and changes nothing.`
   )
     .argument('<TOKEN>')
     .action(perform('tokens.resume', (_, token) => ({ token })));
-  define(tokens, 'list', 'lists the paused checkout tokens, and why they are paused', 'tokens list').action(
-    perform('tokens.list', () => ({})),
-  );
+  define(
+    tokens,
+    'paused',
+    'lists the paused checkout tokens, and why they are paused',
+    'tokens paused',
+  ).action(perform('tokens.paused', () => ({})));
+  define(
+    tokens,
+    'list',
+    'lists the checkout and dashboard tokens that are in force, newest first, at most 100',
+    'tokens list --reusable',
+  )
+    .option('--reusable', 'only checkout tokens that serve many payers')
+    .option('--all', 'those that have expired or were revoked, too')
+    .option('--account <ID>', 'the tokens of this account only')
+    .action(
+      perform('tokens.list', ({ reusable, all, account }) => ({ accountId: account, reusable, ended: all })),
+    );
+  define(
+    tokens,
+    'revoke',
+    'revokes a checkout or dashboard token, and closes what it has open',
+    'tokens revoke tok_0123456789abcdef01234567',
+  )
+    .argument('<TOKEN>')
+    .action(perform('tokens.revoke', (_, token) => ({ token })));
 
   const ltc = program.command('ltc');
   define(

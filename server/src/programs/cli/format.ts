@@ -1,8 +1,10 @@
 import type { Account, ApiKey } from '../../access/keys.ts';
+import type { ListedToken } from '../../access/model.ts';
 import { PSA_COMMAND } from '../../kernel/assets.ts';
 import { ltcText } from '../../kernel/money.ts';
 import { METHODS, type PayoutMethod } from '../../kernel/payout-methods/registry.ts';
 import { BEHIND_IN_WORDS, type Behind } from '../../kernel/records.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
 import type { EndpointFinding, UpstreamCheck } from '../../kernel/upstream-check.ts';
 import type { PausedToken } from '../../money-in/card-payments/tokens/model.ts';
 import type { UnmatchedLtc } from '../../money-in/ltc/model.ts';
@@ -103,7 +105,23 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
     }
     case 'tokens.resume':
       return `The checkout token ${(result as { tokenId: string }).tokenId} is not paused.\n`;
+    case 'tokens.revoke':
+      return `The token ${(result as { tokenId: string }).tokenId} is revoked.\n`;
     case 'tokens.list':
+      return formatTable((result as { tokens: Json<ListedToken & Tenant>[] }).tokens, 'None is in force.', {
+        id: ({ tokenId }) => tokenId,
+        account: ({ accountId }) => accountId,
+        environment: ({ environment }) => environment,
+        grants: describeGrant,
+        created: ({ createdAt }) => formatInstant(createdAt),
+        ends: ({ expiresAt, revokedAt }) =>
+          revokedAt !== null
+            ? `revoked ${formatInstant(revokedAt)}`
+            : expiresAt === null
+              ? 'revoked'
+              : formatInstant(expiresAt),
+      });
+    case 'tokens.paused':
       return formatTable((result as { tokens: Json<PausedToken>[] }).tokens, 'None is paused.', {
         id: ({ tokenId }) => tokenId,
         reason: ({ reason }) => PAUSES_IN_WORDS[reason],
@@ -116,6 +134,20 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
             : formatInstant(pausedUntil),
       });
   }
+}
+
+/** The words for what a token lets its holder do. */
+function describeGrant(token: Json<ListedToken>): string {
+  if (token.kind === 'dashboard') return `dashboard: ${token.grant.scopes.join(', ')}`;
+  const { amount, reusable, externalId } = token.grant;
+  const sold =
+    amount.kind === 'fixed'
+      ? `${amount.cents} cents`
+      : amount.kind === 'range'
+        ? `${amount.minCents} to ${amount.maxCents} cents`
+        : `product ${amount.productId}`;
+  const of = reusable ? ', reusable' : externalId == null ? '' : `, order ${externalId}`;
+  return `checkout: ${sold}${of}`;
 }
 
 const PAUSES_IN_WORDS: Readonly<Record<PausedToken['reason'], string>> = {

@@ -1,6 +1,7 @@
 import '../../access/schema.ts';
 import '../../money-in/card-payments/schema.ts';
 import '../../money-in/card-payments/totals/schema.ts';
+import '../../money-in/card-payments/tokens/list-schema.ts';
 import '../../money-in/card-payments/tokens/schema.ts';
 import '../../money-in/card-payments/updates/schema.ts';
 import '../../money-in/charges/schema.ts';

@@ -4,8 +4,11 @@ import {
   createAccountInput,
   createKeyInput,
   listKeysInput,
+  listTokensInput,
   noInput,
   revokeKeyInput,
+  revokeTokenInput,
+  type TokenOverview,
   updateAccountInput,
 } from '../../access/keys.ts';
 import { messageFor } from '../../api/http/json-input.ts';
@@ -32,6 +35,7 @@ interface Operation {
 
 /** The services that the operations call. */
 export type Managed = Administration &
+  TokenOverview &
   TokenAdministration &
   LtcAdministration &
   Doubts &
@@ -63,7 +67,9 @@ const OPERATIONS = {
   'upstream.check': operation(checkUpstreamInput, (administration, input) =>
     administration.checkUpstream(input),
   ),
-  'tokens.list': operation(noInput, (administration) => administration.listPausedTokens()),
+  'tokens.list': operation(listTokensInput, (administration, input) => administration.listTokens(input)),
+  'tokens.paused': operation(noInput, (administration) => administration.listPausedTokens()),
+  'tokens.revoke': operation(revokeTokenInput, (administration, input) => administration.revokeToken(input)),
 };
 
 function operation<Schema extends z.ZodType>(

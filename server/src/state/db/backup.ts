@@ -24,7 +24,7 @@ const header = z.object({
   migrations: z.array(z.string()).min(1),
   /** The tables, each after those that it refers to. */
   tables: z.array(z.object({ name: z.string(), columns: z.array(z.string()) })),
-  /** The last number drawn for each identity column; null if none was drawn. */
+  /** The last number drawn for each column with a sequence of its own; null if none was drawn. */
   numbered: z.array(z.object({ table: z.string(), column: z.string(), last: z.number().nullable() })),
 });
 const end = z.object({ rows: z.record(z.string(), z.number()), sha256: z.string() });
@@ -326,7 +326,9 @@ async function readLayout(db: Sql): Promise<Layout> {
     select c.relname as "table", a.attname as "column",
       pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
     from pg_attribute a join pg_class c on c.oid = a.attrelid
-    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and a.attidentity <> ''
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
+      and a.attnum > 0 and not a.attisdropped
+      and pg_get_serial_sequence(quote_ident(c.relname), a.attname) is not null
     order by 1, 2`.execute(db);
   const numbered = [];
   for (const { table, column, sequence } of columns) {

@@ -36,6 +36,18 @@ export function createRemoteCheckoutTokens(
       const minted = behind && (await mintedAt(tokenId));
       return minted && minted < behind.until ? pauseOfRestore(behind) : service.pauseOf(tokenId);
     },
+    async pausesOf(tokenIds) {
+      const behind = await records.behind();
+      if (!behind) return service.pausesOf(tokenIds);
+      const [stored, minted] = await Promise.all([
+        service.pausesOf(tokenIds),
+        Promise.all(tokenIds.map(mintedAt)),
+      ]);
+      return stored.map((pause, index) => {
+        const at = minted[index];
+        return at && at < behind.until ? pauseOfRestore(behind) : pause;
+      });
+    },
     async listPaused(tenant) {
       const behind = await records.behind();
       return behind ? listPaused(tenant, behind) : service.listPaused(tenant);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { allowedOrigins, trustedDocumentsOnly } from '../../../access/model.ts';
+import { allowedOrigins, type MintedToken, trustedDocumentsOnly } from '../../../access/model.ts';
 import { refuseTwoOrders, withKnownNames } from '../../../kernel/aliases.ts';
 import type { CheckoutGrant } from '../../../kernel/caller.ts';
 import { plusMs } from '../../../kernel/clock.ts';
@@ -175,7 +175,7 @@ export interface CheckoutTokenService {
     tenant: Tenant,
     keyId: string | null,
     input: CreateCheckoutTokenInput,
-  ): Promise<{ token: string; expiresAt: Date | null }>;
+  ): Promise<MintedToken & { expiresAt: Date | null }>;
   /**
    * Stops the payments of a token, named by its text or its id, until it is resumed or for a number of seconds.
    * @throws NotFoundError, ValidationError
@@ -185,6 +185,8 @@ export interface CheckoutTokenService {
   resume(tenant: Tenant, token: string): Promise<string>;
   /** Finds the last pause of a token, which may have ended; null if it was resumed, or never paused. */
   pauseOf(tokenId: string): Promise<TokenPause | null>;
+  /** Finds the last pause of each token, as `pauseOf` does. */
+  pausesOf(tokenIds: readonly string[]): Promise<(TokenPause | null)[]>;
   /** Lists the pauses in force, newest first; at most 100. */
   listPaused(tenant: Tenant): Promise<PausedToken[]>;
 }

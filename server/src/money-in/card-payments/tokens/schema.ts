@@ -1,4 +1,5 @@
-import { TRUSTED_DOCUMENTS_ONLY, Viewer } from '../../../access/schema.ts';
+import { type MintedToken, namedToken } from '../../../access/model.ts';
+import { namedTokenArguments, TOKEN_ID, TRUSTED_DOCUMENTS_ONLY, Viewer } from '../../../access/schema.ts';
 import { builder } from '../../../api/graphql/builder.ts';
 import { authorized, successType } from '../../../api/graphql/mutations.ts';
 import { defineUpdates } from '../../../api/graphql/updates.ts';
@@ -60,7 +61,7 @@ const CheckoutAmountInput = builder.inputType('CheckoutAmountInput', {
   }),
 });
 
-const CheckoutMethodEnum = builder.enumType('CheckoutMethod', {
+export const CheckoutMethodEnum = builder.enumType('CheckoutMethod', {
   description: 'The method by which a checkout token lets a payer pay.',
   values: {
     CARD: { value: 'card', description: 'A card, on the hosted page: startCheckout.' },
@@ -108,12 +109,13 @@ const CreateCheckoutTokenInputRef = builder.inputType('CreateCheckoutTokenInput'
   }),
 });
 
-const CreateCheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null }>(
+const CreateCheckoutTokenSuccess = successType<MintedToken & { expiresAt: Date | null }>(
   'CreateCheckoutTokenSuccess',
   (t) => ({
     token: t.exposeString('token', {
       description: 'The token, which is shown this once; it is stored as a hash.',
     }),
+    tokenId: t.exposeString('tokenId', { description: TOKEN_ID }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
@@ -151,7 +153,7 @@ const TokenPauseReason = builder.enumType('TokenPauseReason', {
   } as const,
 });
 
-const TokenPauseRef = builder.objectRef<PausedToken>('TokenPause').implement({
+export const TokenPauseRef = builder.objectRef<PausedToken>('TokenPause').implement({
   description: 'A pause of a checkout token.',
   fields: (t) => ({
     tokenId: t.exposeString('tokenId', {
@@ -275,30 +277,28 @@ builder.mutationFields((t) => ({
     description:
       'Pauses a checkout token of the API key’s account: from now on it takes no payments, neither new ones nor, where the payer’s page is this server’s, those that it has started. Tokens of one orderId are paused together. A charge under way continues, and a PIX code that was issued can still be paid.',
     args: {
-      token: t.arg.string({ required: true, description: 'The text of the token, or its id (tok_…).' }),
+      ...namedTokenArguments(t.arg),
       seconds: t.arg.int({
         description:
           'The length of the pause in seconds, from 1 to a year (31536000). If omitted, the pause lasts until resumeToken. Null is refused.',
       }),
     },
     errors: { types: [ValidationError, NotFoundError] },
-    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token, seconds }, { services }) => {
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { seconds, ...named }, { services }) => {
       // A null may be a number that was lost, and would pause without an end.
       if (seconds === null)
         throw new ValidationError([{ path: 'seconds', message: nullMessage('a pause without an end') }]);
-      return { pause: await services.checkoutTokens.pause(tenant, token, seconds ?? null) };
+      return { pause: await services.checkoutTokens.pause(tenant, namedToken(named), seconds ?? null) };
     }),
   }),
   resumeToken: t.field({
     type: ResumeTokenSuccess,
     description:
       'Ends the pause of a checkout token of the API key’s account, whether it was paused by hand or for its declined cards.',
-    args: {
-      token: t.arg.string({ required: true, description: 'The text of the token, or its id (tok_…).' }),
-    },
-    errors: { types: [NotFoundError] },
-    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token }, { services }) => ({
-      tokenId: await services.checkoutTokens.resume(tenant, token),
+    args: namedTokenArguments(t.arg),
+    errors: { types: [ValidationError, NotFoundError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, named, { services }) => ({
+      tokenId: await services.checkoutTokens.resume(tenant, namedToken(named)),
     })),
   }),
 }));

@@ -1,5 +1,6 @@
 import {
   assertMayBind,
+  type MintedToken,
   type MintToken,
   type NewToken,
   normalizeOrigins,
@@ -81,7 +82,7 @@ export function createCheckoutTokenService({
     tenant: Tenant,
     externalId: string,
     token: NewToken & { grant: CheckoutGrant },
-  ): Promise<string> {
+  ): Promise<MintedToken> {
     const key = idempotencyKeyOf(ORDER, externalId);
     const inputHash = orderHash(token.grant, token.allowedOrigins, token.trustedDocumentsOnly);
     return committer.change({
@@ -97,7 +98,7 @@ export function createCheckoutTokenService({
         const { text, record } = prepare(tenant, { ...token, grant }, state.now);
         const first = { operation: ORDER, key: externalId, inputHash, resourceId: record.id };
         return {
-          outcome: text,
+          outcome: { tokenId: record.id, token: text },
           writes: {
             records: [
               put(credentials, record),
@@ -132,9 +133,9 @@ export function createCheckoutTokenService({
         trustedDocumentsOnly: isBound,
       };
       const { externalId } = input;
-      const text =
+      const minted =
         externalId == null ? await mint(tenant, token) : await mintForOrder(tenant, externalId, token);
-      return { token: text, expiresAt };
+      return { ...minted, expiresAt };
     },
 
     async pause(tenant, token, seconds) {
@@ -151,6 +152,10 @@ export function createCheckoutTokenService({
     },
 
     pauseOf: (tokenId) => pauseOf(sql, tokenId),
+    pausesOf: async (tokenIds) => {
+      const found = await selectPauses(sql, tokenIds);
+      return tokenIds.map((tokenId) => found.find((each) => each.tokenId === tokenId)?.pause ?? null);
+    },
     listPaused: (tenant) => selectPausedTokens(sql, { tenant, now: clock.now(), limit: MAX_LISTED }),
   };
 }

@@ -22,6 +22,15 @@ alter table token
   drop constraint if exists pause_reason_known,
   add constraint pause_reason_known check (pause_reason in ('merchant', 'declines'));
 -- next
+-- The place of a token in the list of its account. Those of before get theirs in the next migration, below all that are minted
+-- since. The column is no identity: that would write the whole table again, and nobody could sign in meanwhile.
+create sequence if not exists token_number start 1000000000000;
+-- next
+alter table token add column if not exists number bigint;
+-- next
+alter table token alter column number set default nextval('token_number');
+alter sequence token_number owned by token.number;
+-- next
 -- How the hosted pages show a shop, beside its name.
 create table account_brand (
   account_id text primary key references account (id),
