@@ -758,7 +758,12 @@ describe('an order that another device has paid', () => {
     const { element } = await checkout({ start: { result } });
     const failed = event(element, 'psa-error');
     await element.start();
-    expect((await failed).detail).toEqual({ code: phase, message: 'no', retryable: false });
+    expect((await failed).detail).toEqual({
+      code: phase,
+      reason: code,
+      message: 'no',
+      retryable: false,
+    });
     await element.updateComplete;
     expect(element.phase).toBe(phase);
     expect(part(element, 'status')?.textContent?.trim()).toBe(text);
@@ -827,13 +832,17 @@ describe('errors', () => {
     ['IdempotencyError', 'IDEMPOTENCY_CONFLICT', 'conflict', true],
     ['RateLimitError', 'RATE_LIMITED', 'rate_limited', true],
     ['UpstreamError', 'UPSTREAM_UNAVAILABLE', 'server', true],
+    ['UpstreamError', 'UPSTREAM_REFUSED', 'server', true],
+    ['UpstreamError', 'BANK_REFUSED', 'server', true],
+    ['UpstreamError', 'OUTCOME_UNKNOWN', 'server', true],
   ])('%s with the code %s is reported as %s', async (__typename, code, expected, retryable) => {
     const { element } = await checkout({
       start: { result: { __typename, code, message: 'no', retryAfterSeconds: 7 } },
     });
     const failed = event(element, 'psa-error');
     await element.start();
-    expect((await failed).detail).toEqual({ code: expected, message: 'no', retryable });
+    expect((await failed).detail).toEqual({ code: expected, reason: code, message: 'no', retryable });
+    expect(element.error?.reason).toBe(code);
     await element.updateComplete;
     expect(part(element, 'hint')?.textContent?.trim()).not.toBe('');
     expect(part(element, 'retry-button') !== null).toBe(retryable);

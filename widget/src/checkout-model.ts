@@ -57,8 +57,8 @@ export class CheckoutModel {
     this.report(error);
   }
 
-  report({ code, message, retryable }: CheckoutError): void {
-    this.emit('psa-error', { code, message, retryable });
+  report({ code, reason, message, retryable }: CheckoutError): void {
+    this.emit('psa-error', { code, reason, message, retryable });
   }
 
   /** Dispatches an event. Returns false if the page has prevented the announced action. */

@@ -32,6 +32,8 @@ export type CheckoutErrorCode =
 /** The reason why a checkout cannot continue. `message` is for the developer; the payer's text is chosen by `code`. */
 export interface CheckoutError {
   readonly code: CheckoutErrorCode;
+  /** The server's own code, as GraphQL and REST have it, or the status of an answer without one. Absent if nothing has answered. */
+  readonly reason?: string | number | undefined;
   readonly message: string;
   readonly retryable: boolean;
   readonly retryAfterSeconds?: number | undefined;

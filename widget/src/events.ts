@@ -34,7 +34,7 @@ export interface PsaCheckoutEventMap {
     transport: Transport | undefined;
   }>;
   'psa-phase-change': CustomEvent<{ phase: CheckoutPhase; previous: CheckoutPhase }>;
-  'psa-error': CustomEvent<Pick<CheckoutError, 'code' | 'message' | 'retryable'>>;
+  'psa-error': CustomEvent<Pick<CheckoutError, 'code' | 'reason' | 'message' | 'retryable'>>;
 }
 
 declare global {

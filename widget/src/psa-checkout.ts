@@ -51,7 +51,7 @@ export type * from './public-types.ts';
  * @fires psa-failed - {payment, method}
  * @fires psa-connection-change - {connection, transport}
  * @fires psa-phase-change - {phase, previous}
- * @fires psa-error - {code, message, retryable}
+ * @fires psa-error - {code, reason, message, retryable}
  *
  * @slot - The button's label; of two buttons the name of their group, for screen readers.
  * @slot icon - In front of the label of a lone button.

@@ -369,8 +369,8 @@ export class PayoutsController implements ReactiveController {
     this.#host.requestUpdate();
     if (phase !== previous) this.emit('psa-phase-change', { phase, previous });
     if (error) {
-      const { code, message, retryable } = error;
-      this.emit('psa-error', { code, message, retryable });
+      const { code, reason, message, retryable } = error;
+      this.emit('psa-error', { code, reason, message, retryable });
       // A series of failures is explained once, because the explanation may call the server.
       if (phase !== previous) explain(this.#host, error);
     }

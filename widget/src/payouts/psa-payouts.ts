@@ -50,7 +50,7 @@ const PREFETCH_ROWS = 20;
  * @fires psa-sort-change - {sort}. The user has changed the order.
  * @fires psa-connection-change - {connection, transport}
  * @fires psa-phase-change - {phase, previous}
- * @fires psa-error - {code, message, retryable}
+ * @fires psa-error - {code, reason, message, retryable}
  *
  * @slot heading - Above the table, beside its filters.
  * @slot empty - In place of the text for an account without payouts.
