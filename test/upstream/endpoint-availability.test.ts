@@ -59,6 +59,17 @@ describe('an endpoint', () => {
     expect(endpoints.isMissing('live', endpoint)).toBe(false);
   });
 
+  test('a 404 of a route that the service has not is no answer about a resource', async () => {
+    const { endpoints } = start();
+    const answer = {
+      status: 404,
+      body: { error: 'Not found' },
+      headers: { 'x-error-code': 'ROUTE_NOT_FOUND' },
+    };
+    await expect(endpoints.ask('live', GET, async () => answer)).rejects.toThrow('no endpoint');
+    expect(endpoints.isMissing('live', GET)).toBe(true);
+  });
+
   test.each([
     ['GET /v1/wallet', 404],
     ['GET /v1/wallet', 405],

@@ -104,7 +104,7 @@ describe('a click', () => {
     element.customer = { name: 'Ana' };
     await element.start();
     expect((await readScenario(scenario)).starts[0]).toMatchObject({
-      valueCents: 1234,
+      amountCents: 1234,
       customer: { name: 'Ana' },
     });
   });

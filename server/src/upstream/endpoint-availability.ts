@@ -1,7 +1,7 @@
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { UPSTREAM_FAMILIES } from '../kernel/upstream-family.ts';
-import { isNotImplemented, isSuccess, messageOf, noEndpoint, notReached } from './responses.ts';
+import { errorCodeOf, isNotImplemented, isSuccess, messageOf, noEndpoint, notReached } from './responses.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 export interface Endpoint {
@@ -14,7 +14,7 @@ export interface Endpoint {
   readonly inWords: string;
 }
 
-type Answered = Pick<UpstreamAnswer, 'status' | 'body'>;
+type Answered = Pick<UpstreamAnswer, 'status' | 'body'> & Partial<Pick<UpstreamAnswer, 'headers'>>;
 
 /**
  * The endpoints that the service lacks, as this instance has found. A request to a missing endpoint costs a
@@ -137,12 +137,17 @@ function isDocumented(name: string): boolean {
 /**
  * The source of an answer: the service; a proxy in front of it, which gives a page instead of the service's
  * message (the document's section 7) or denies what the document names; or a service that lacks this path, or
- * this method of it. A 404 with a message refuses the posted input: a key or a product that does not exist.
+ * this method of it. A 404 with a message refuses the posted input: a key or a product that does not exist. A service of this
+ * project's own says by its code that it has no such route.
  */
-export function sourceOf(name: string, { status, body }: Answered): 'service' | 'proxy' | 'missing' {
+export function sourceOf(
+  name: string,
+  { status, body, headers = {} }: Answered,
+): 'service' | 'proxy' | 'missing' {
   const hasMessage = messageOf(body) !== null;
+  const hasNoRoute = errorCodeOf({ headers }) === 'ROUTE_NOT_FOUND';
   const isOfResource = name.includes('{') || (name.startsWith('POST ') && hasMessage);
-  if (status === 405 || status === NOT_IMPLEMENTED || (status === 404 && !isOfResource))
+  if (status === 405 || status === NOT_IMPLEMENTED || (status === 404 && (!isOfResource || hasNoRoute)))
     return isDocumented(name) ? 'proxy' : 'missing';
   const isPage = status === 404 || status === 403 ? !hasMessage : status === 400 && body === null;
   return isPage && (status !== 400 || name.startsWith('GET ')) ? 'proxy' : 'service';
