@@ -153,6 +153,8 @@ export function createFastPath({
       const context = contexts.create(presented, caller, { gone: () => goneOf(response) });
       const running = operation.run(context, operation.variables);
       const { data, errors } = running instanceof Promise ? await running : running;
+      // Yoga executes no operation whose result is ready, and announces nothing of it.
+      for (const [name, value] of operation.deprecation) response.setHeader(name, value);
       if (errors.length > 0) {
         resultsForYoga.set(request, { result: { errors, data: JSON.parse(data) }, context });
         return false;
@@ -163,7 +165,6 @@ export function createFastPath({
         : `{"data":${data}}`;
       const bytes = Buffer.byteLength(text);
       answers += 1;
-      for (const [name, value] of operation.deprecation) response.setHeader(name, value);
       if (bytes >= MIN_COMPRESSED_BYTES) {
         const encoding = encodingFor(request);
         if (encoding) {
