@@ -48,10 +48,10 @@ export interface Interfaces {
   events: readonly string[];
 }
 
-/** The words of a resource outside of GraphQL, if they are not those of its type. */
-interface Words {
-  path: string;
-  event: string;
+/** The path of a list and the beginning of the events, if they are not those of the type's name. */
+export interface Words {
+  path?: string;
+  event?: string;
 }
 
 /** The cell of something that a resource does not have. */
@@ -85,59 +85,57 @@ function cellsOf(
   const lower = `${name[0]!.toLowerCase()}${name.slice(1)}`;
   const fields = Object.values(type.getFields()).filter(({ deprecationReason }) => deprecationReason == null);
   const names = fields.map((field) => field.name);
-  const has = (...wanted: string[]) => listed(wanted.filter((field) => names.includes(field)));
+  const all = (matches: (field: string) => boolean) => listed(names.filter(matches));
+  const has = (...wanted: string[]) => all((field) => wanted.includes(field));
+  const isSale = type.getInterfaces().some((each) => each.name === 'Sale');
+  const isPaid = isSale || name.endsWith('Payout');
   const list = findList(schema, name);
-  const isFiltered = list?.args.find((argument) => argument.name === 'filter');
+  const filter = list?.args.find((argument) => argument.name === 'filter');
   const kebab = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
-  const { path, event } = words[name] ?? {
-    path: `/v1/${pluralOf(kebab)}`,
-    event: `${kebab.replaceAll('-', '_')}.`,
-  };
+  const snake = kebab.replaceAll('-', '_');
+  const route = `/v1/${pluralOf(kebab)}`;
+  const { path = route, event = `${snake}.` } = words[name] ?? {};
   const subscriptions = Object.keys(schema.getSubscriptionType()!.getFields());
-  const plain = (shown: string, expected: string) => ({ shown, expected });
+  const cell = (shown: string, expected: string) => ({ shown, expected });
   return {
-    identifier: plain(
-      listed(
-        names.filter((field) => /^(?!external|order|product|subscription).*(?:Id|Code)$|^code$/.test(field)),
-      ),
+    identifier: cell(
+      all((field) => isIdentifier(field, name)),
       `${lower}Id`,
     ),
-    'own number': plain(has('orderId', 'externalId'), 'orderId'),
-    status: plain(statusOf(fields), `status: ${name}Status`),
-    amount: plain(has('amountCents'), 'amountCents'),
-    fee: plain(listed(names.filter((field) => /(?:fee|markup)Cents$/i.test(field))), 'serviceFeeCents'),
-    net: plain(has('netAmountCents'), 'netAmountCents'),
-    customer: plain(has('customer'), 'customer'),
-    metadata: plain(has('metadata'), 'metadata'),
-    times: plain(listed(timesOf(fields)), 'createdAt'),
-    filter: plain(
-      isFiltered ? `filter: ${isFiltered.type}` : list ? 'no filter' : NONE,
-      `filter: ${name}Filter`,
+    'own number': cell(has('orderId', 'externalId'), isSale ? 'orderId' : 'externalId'),
+    status: cell(statusOf(fields), `status: ${isSale ? 'PaymentStatus' : `${name}Status`}`),
+    amount: cell(has('amountCents'), 'amountCents'),
+    fee: cell(
+      all((field) => /(?:fee|markup)Cents$/i.test(field)),
+      isPaid ? 'serviceFeeCents' : NONE,
     ),
-    order: plain(
-      list ? (/newest first/.exec(list.description ?? '')?.[0] ?? 'not said') : NONE,
-      'newest first',
-    ),
-    updates: plain(
-      listed(subscriptions.filter((field) => updatesOf(schema, field) === name)),
+    net: cell(has('netAmountCents'), isPaid ? 'netAmountCents' : NONE),
+    customer: cell(has('customer'), isSale ? 'customer' : NONE),
+    metadata: cell(has('metadata'), isSale ? 'metadata' : NONE),
+    times: cell(listed(timesOf(fields)), 'createdAt'),
+    filter: cell(filter ? `filter: ${filter.type}` : NONE, list ? `filter: ${name}Filter` : NONE),
+    order: cell(list ? orderOf(list) : NONE, list ? NEWEST_FIRST : NONE),
+    updates: cell(
+      listed(subscriptions.filter((field) => followed(schema, field) === name)),
       `all${name}Updates, ${lower}Updates`,
     ),
-    refunds: plain(has('refunds'), 'refunds'),
-    node: plain(isNode(type) ? 'node' : NONE, 'node'),
-    REST: plain(
-      listed([...new Set(routes.filter((route) => route.path === path).map((route) => route.path))]),
-      `/v1/${pluralOf(kebab)}`,
-    ),
-    webhooks: plain(
+    refunds: cell(has('refunds'), isSale ? 'refunds' : NONE),
+    node: cell(isNode(type) ? 'node' : NONE, 'node'),
+    REST: cell(routes.some((each) => each.path === path) ? path : NONE, route),
+    webhooks: cell(
       listed([...new Set(events.filter((each) => each.startsWith(event)).map(prefixOf))]),
-      `${kebab.replaceAll('-', '_')}.…`,
+      `${snake}.…`,
     ),
   };
 }
 
-/** Whether a cell is as its rule expects it. The first of several times is that of the creation. */
+const NEWEST_FIRST = 'newest first';
+
+/** Whether a cell is not as its rule expects it. Of several times or identifiers one is the expected one. */
 export function deviates(column: Column, { shown, expected }: Resource['cells'][Column]): boolean {
-  return column === 'times' ? !shown.split(', ').includes(expected) : shown !== expected;
+  return column === 'times' || column === 'identifier'
+    ? !shown.split(', ').includes(expected)
+    : shown !== expected;
 }
 
 function statusOf(fields: readonly GraphQLField<unknown, unknown>[]): string {
@@ -148,6 +146,19 @@ function statusOf(fields: readonly GraphQLField<unknown, unknown>[]): string {
 
 function timesOf(fields: readonly GraphQLField<unknown, unknown>[]): string[] {
   return fields.flatMap((field) => (getNamedType(field.type).name === 'DateTime' ? [field.name] : [])).sort();
+}
+
+/** The members that name a resource itself: those that name another, or money at the bank, are no identifiers. */
+function isIdentifier(field: string, type: string): boolean {
+  if (field === 'code' || field === 'orderCode') return true;
+  const of = /^(external|order|endToEnd|subaccount|product|subscription|payment)Id$/.exec(field);
+  return /(?:Id|Ref)$/.test(field) && (!of || type.toLowerCase().endsWith(of[1]!));
+}
+
+/** The order of a list, in the words of its description. */
+function orderOf({ description }: GraphQLField<unknown, unknown>): string {
+  const text = description?.toLowerCase() ?? '';
+  return text.includes(NEWEST_FIRST) ? NEWEST_FIRST : 'not said';
 }
 
 /** The field that lists a type. */
@@ -163,7 +174,7 @@ function findList(schema: GraphQLSchema, name: string) {
 }
 
 /** The type of the resource that a subscription follows; undefined for one that follows several. */
-function updatesOf(schema: GraphQLSchema, field: string): string | undefined {
+function followed(schema: GraphQLSchema, field: string): string | undefined {
   const update = getNamedType(schema.getSubscriptionType()!.getFields()[field]!.type);
   const types = isObjectType(update)
     ? Object.values(update.getFields()).map(({ type }) => getNamedType(type))

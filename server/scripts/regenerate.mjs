@@ -52,6 +52,11 @@ export const GENERATED = [
     make: () => printOneOf('server/scripts/print-variables.ts', file),
   })),
   {
+    file: 'server/docs/names.md',
+    from: 'the types, routes and events in server/src',
+    make: () => printOneOf('server/scripts/print-names.ts', 'server/docs/names.md'),
+  },
+  {
     file: 'server/docs/clients.md',
     from: 'the table in test/clients',
     make: () => runNode('test/clients/print.mjs', [], { quiet: true }),
