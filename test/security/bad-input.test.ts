@@ -65,6 +65,7 @@ const ELSEWHERE: readonly [inputs: RegExp, where: string][] = [
     'amount.fixedCents: card-payments/tokens.test.ts',
   ],
   [/^POST \/v1\/(?:card-payments|payments|charges|subscriptions) \((?:amountCents|orderId)\)$/, 'the same'],
+  [/^POST \/v1\/payouts \(amountCents\)$/, 'amount, in cents: payouts/rest.test.ts'],
   [/ \(Idempotency-Key\)$/, 'a header in place of the member idempotencyKey: commit/idempotency.test.ts'],
 ];
 

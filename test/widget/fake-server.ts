@@ -41,7 +41,7 @@ export interface Scenario {
   /** Whether the bank has not given the code of a PIX yet. */
   withoutCode?: boolean;
   /** The inputs of startCheckout and startPixCheckout. */
-  starts: { attemptId: string; valueCents?: number; method?: 'pix' }[];
+  starts: { attemptId: string; amountCents?: number; method?: 'pix' }[];
   /** The number of reads of the delivered content. */
   contentReads: number;
   subscriptions: { transport: 'ws' | 'sse'; after: string | null }[];
@@ -126,7 +126,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
 
   function start(
     scenario: Scenario,
-    input: { attemptId: string; valueCents?: number },
+    input: { attemptId: string; amountCents?: number },
     member: 'payment' | 'cardPayment',
   ): object {
     scenario.starts.push(member === 'payment' ? { ...input, method: 'pix' } : input);
@@ -155,7 +155,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
             failureReason: null,
           }),
       status: 'PENDING',
-      amountCents: input.valueCents ?? scenario.amountCents,
+      amountCents: input.amountCents ?? scenario.amountCents,
       currency: 'BRL',
       expiresAt: '2031-01-01T12:00:00.000Z',
       expiresInSeconds: scenario.expiresInSeconds,

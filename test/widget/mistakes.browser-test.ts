@@ -136,7 +136,7 @@ it.each([
   const result = {
     __typename: 'ValidationError',
     code: 'BAD_USER_INPUT',
-    message: `input.valueCents: ${says}`,
+    message: `input.amountCents: ${says}`,
   };
   for (let element = 0; element < 2; element += 1) {
     const { element: wrong } = await checkout({ start: { result } }, { amountCents });

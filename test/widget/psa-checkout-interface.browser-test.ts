@@ -67,7 +67,7 @@ describe('attributes', () => {
     });
     await element.start();
     expect(element.payment?.amountCents).toBe(1234);
-    expect((await readScenario({ token: given } as Scenario)).starts[0]?.valueCents).toBe(1234);
+    expect((await readScenario({ token: given } as Scenario)).starts[0]?.amountCents).toBe(1234);
     expect(open).toHaveBeenCalledExactlyOnceWith('about:blank', '_blank', '');
   });
 

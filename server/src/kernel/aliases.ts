@@ -80,7 +80,12 @@ function moved(input: object, names: Readonly<Record<string, string>>): object {
     }
     delete known[name];
   }
-  return Object.keys(given).length === 0 ? known : { ...known, [GIVEN]: given };
+  return Object.keys(given).length === 0 ? known : withGivenNames(known, given);
+}
+
+/** An input with the names that it was given, by the names that the code knows; `takeNames` takes them out. */
+export function withGivenNames<Input extends object>(input: Input, names: GivenNames): Input {
+  return { ...input, [GIVEN]: names };
 }
 
 /** `withKnownNames` of an input that `demandAmount` has checked. */
@@ -90,7 +95,7 @@ export function withKnownAmount<Input extends AmountNames & OrderNames>(input: I
   };
 }
 
-/** The member of a parsed input that holds the given names, by the names that the code knows; `takeNames` takes it out. */
+/** The member of a parsed input that holds the given names. */
 const GIVEN = 'given names';
 
 export type GivenNames = Readonly<Record<string, string>>;

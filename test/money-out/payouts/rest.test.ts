@@ -145,12 +145,18 @@ describe('POST /v1/payouts', () => {
     const first = await rest.post('/payouts', body);
     expect(await rest.post('/payouts', body)).toMatchObject({ status: 201, body: first.body });
     expect((await rest.post('/payouts', { ...body, amount: 149.91 })).status).toBe(409);
+    const { amount: _, ...inCents } = { ...body, amountCents: 14_990 };
+    expect(await rest.post('/payouts', inCents)).toMatchObject({ status: 201, body: first.body });
     expect((await rest.get('/payouts')).body.total).toBe(1);
   });
 
   test.each([
     ['amount', { amount: undefined }],
-    ['amount', { amount: null }],
+    ['amount: is required, or amountCents', { amount: null }],
+    ['amount: must not be given together with amountCents', { amountCents: 14_990 }],
+    ['amountCents', { amount: null, amountCents: 149.9 }],
+    ['amountCents', { amount: null, amountCents: 0 }],
+    ['amountCents: must be more than the fee', { amount: null, amountCents: 100 }],
     ['amount', { amount: '149.90' }],
     ['amount', { amount: 0 }],
     ['amount', { amount: -1 }],

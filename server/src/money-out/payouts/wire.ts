@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withGivenNames } from '../../kernel/aliases.ts';
 import { instant } from '../../kernel/instant.ts';
 import {
   findMember,
@@ -16,7 +17,7 @@ import {
   readText,
   readWord,
 } from '../../kernel/lenient-json.ts';
-import { centsAsReais, ltcText, reais, reaisFromCents } from '../../kernel/money.ts';
+import { cents, centsAsReais, ltcText, reais, reaisFromCents } from '../../kernel/money.ts';
 import { DESTINATION_VARIANTS } from '../../kernel/payout-methods/method.ts';
 import { PAYOUT_METHODS, type PayoutMethod } from '../../kernel/payout-methods/registry.ts';
 import { PIX_KEY_TYPE_RULE, pixKeyType } from '../../kernel/pix-key.ts';
@@ -81,8 +82,13 @@ const payoutStatus = z.codec(
 export const payoutRequestWire = z
   .object({
     amount: centsAsReais
-      .refine((cents) => cents > 0, 'must be more than 0')
-      .meta({ description: 'In reais, at most two decimals, the fee included', examples: [149.9] }),
+      .refine((amount) => amount > 0, 'must be more than 0')
+      .meta({ description: 'In reais, at most two decimals, the fee included', examples: [149.9] })
+      .nullish(),
+    amountCents: cents
+      .refine((amountCents) => amountCents > 0, 'must be more than 0')
+      .nullish()
+      .describe('The same in cents, in place of amount'),
     method: payoutMethod.meta({ description: 'usd is USDT' }),
     walletAddress: z.string().meta({ description: `${DESTINATIONS_IN_WORDS}, by method` }),
     pixKeyType: pixKeyType.describe(PIX_KEY_TYPE_RULE),
@@ -91,9 +97,21 @@ export const payoutRequestWire = z
       .describe('Your own number for it; several withdrawals may have one number'),
     idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same withdrawal'),
   })
-  .transform(({ amount: amountCents, method, walletAddress, ...rest }, context): RequestPayoutInput => {
+  .superRefine(({ amount, amountCents }, context) => {
+    if ((amount == null) !== (amountCents == null)) return;
+    const message =
+      amount == null
+        ? 'is required, or amountCents, which is the same in cents'
+        : 'must not be given together with amountCents, which is the same in cents';
+    context.addIssue({ code: 'custom', path: ['amount'], message });
+  })
+  .transform(({ amount, amountCents, method, walletAddress, ...rest }, context): RequestPayoutInput => {
     const parsed = parseDestination(method, walletAddress, rest.pixKeyType);
-    if (parsed.destination !== null) return { method, amountCents, destination: parsed.destination, ...rest };
+    if (parsed.destination !== null) {
+      const { destination } = parsed;
+      const request = { method, amountCents: (amountCents ?? amount)!, destination, ...rest };
+      return amountCents == null ? request : withGivenNames(request, { amount: 'amountCents' });
+    }
     const path = parsed.wrong === 'destination' ? 'walletAddress' : parsed.wrong;
     context.addIssue({ code: 'custom', path: [path], message: parsed.why });
     return z.NEVER;
