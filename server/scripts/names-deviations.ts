@@ -91,7 +91,7 @@ export const DEVIATIONS: readonly { reason: string; cells: readonly string[] }[]
     reason: 'It belongs to another resource, in which it is read, numbered and followed.',
     cells: [
       ...of('StatementEntry', 'identifier', 'filter', 'updates', 'node', 'REST', 'webhooks'),
-      ...of('SubscriptionCycle', 'identifier', 'filter', 'updates', 'node', 'REST', 'webhooks'),
+      ...of('SubscriptionCycle', 'identifier', 'updates', 'node', 'REST', 'webhooks'),
       'SubaccountPayout.REST',
     ],
   },
@@ -121,12 +121,5 @@ export const DEVIATIONS: readonly { reason: string; cells: readonly string[] }[]
     reason:
       'A webhook about a webhook would be one more to lose; GraphQL alone lists, follows and repeats deliveries.',
     cells: of('WebhookDelivery', 'REST', 'webhooks'),
-  },
-  {
-    reason: 'The list is short, or read in one order: it has no conditions.',
-    cells: [
-      ...['Delivery.filter', 'PixSubscription.filter', 'Product.filter', 'StoreProduct.filter'],
-      ...['Subaccount.filter', 'WebhookDelivery.filter'],
-    ],
   },
 ];
