@@ -11,6 +11,7 @@ export const WORDS: Readonly<Record<string, Words>> = {
   StatementEntry: { path: '/v1/subaccounts/{id}/statement' },
   StoreProduct: { path: '/v1/store/products' },
   SubaccountPayout: { path: '/v1/subaccounts/{id}/payouts', event: 'subaccount.payout' },
+  Token: { event: 'checkout_token.' },
   Wallet: { path: '/v1/wallet' },
 };
 
@@ -121,5 +122,14 @@ export const DEVIATIONS: readonly { reason: string; cells: readonly string[] }[]
     reason:
       'A webhook about a webhook would be one more to lose; GraphQL alone lists, follows and repeats deliveries.',
     cells: of('WebhookDelivery', 'REST', 'webhooks'),
+  },
+  {
+    reason: 'It is a credential that names an order, and moves no money: an order’s tokens share its number.',
+    cells: of('Token', 'own number', 'amount'),
+  },
+  {
+    reason:
+      'GraphQL alone lists and ends tokens. Streams and webhooks report the pauses of checkout tokens, for dashboard tokens have none.',
+    cells: of('Token', 'updates', 'node', 'REST', 'webhooks'),
   },
 ];

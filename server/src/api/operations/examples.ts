@@ -98,7 +98,7 @@ subscription FollowPayouts {
 const CREATE_VARIABLES = JSON.stringify(
   {
     input: {
-      valueCents: 4990,
+      amountCents: 4990,
       description: 'Caneca de cerâmica',
       customer: { name: 'Ana', email: 'ana@example.com' },
     },
