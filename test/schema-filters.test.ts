@@ -10,6 +10,13 @@ import {
 } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
 import { withReplaced } from '../server/src/api/graphql/filters.ts';
+import {
+  booleanQuery,
+  customerQuery,
+  listQuery,
+  readListQuery,
+  receivedQuery,
+} from '../server/src/api/http/list-query.ts';
 import { describeOperations } from '../server/src/api/http/openapi.ts';
 import { readFilter } from '../server/src/kernel/list-filter.ts';
 import { createOperations } from '../server/src/programs/modes/parts.ts';
@@ -210,5 +217,53 @@ describe('A filter as it is read', () => {
       minAmountCents: 5,
       maxAmountCents: 5,
     });
+  });
+});
+
+describe('The parameters of lists', () => {
+  const parameters = listQuery({
+    ...receivedQuery(['pending', 'paid'], 'Selects one'),
+    ...customerQuery,
+    split: booleanQuery('Selects split ones'),
+  });
+
+  it('A list of words, an instant, cents and a flag are read from texts', () => {
+    const query = parameters.parse({
+      status: 'paid,pending',
+      paidAfter: '2026-01-31T12:00:00Z',
+      minAmountCents: '0',
+      split: 'false',
+      customerEmail: 'ana@example.com',
+    });
+    expect(readListQuery<object>(query)).toEqual({
+      limit: 50,
+      offset: 0,
+      status: ['paid', 'pending'],
+      paidAfter: new Date('2026-01-31T12:00:00Z'),
+      minAmountCents: 0,
+      split: false,
+      customer: { email: 'ana@example.com' },
+    });
+  });
+
+  it.each([
+    ['status', 'paid,lost', 'must be one or several of pending, paid, divided by commas'],
+    ['status', '', 'must be one or several of pending, paid, divided by commas'],
+    ['paidAfter', '2026-02-30T00:00:00Z', 'must be an ISO 8601 instant'],
+    ['paidAfter', '2026-01-01T00:00:00 03:00', 'write a + in it as %2B'],
+    ['minAmountCents', '1.5', 'must be a whole number of cents'],
+    ['maxAmountCents', '-1', 'must be a whole number of cents'],
+    ['split', 'yes', 'must be true or false'],
+    ['customerEmail', '\u0000', 'must not contain U+0000'],
+  ])('%s=%s is refused by the name of the parameter', (name, value, message) => {
+    const issues = parameters.safeParse({ [name]: value }).error?.issues ?? [];
+    expect(issues.map((issue) => [issue.path, issue.message])).toEqual([
+      [[name], expect.stringContaining(message)],
+    ]);
+  });
+
+  it('A customer is named once', () => {
+    const query = parameters.parse({ customerEmail: 'ana@example.com', customerExternalId: '42' });
+    expect(() => readListQuery(query)).toThrow('customerEmail: not together with customerExternalId');
   });
 });

@@ -51,6 +51,7 @@ const KINDS = [
     'deliveryId',
     'storeProductId',
     'refundId',
+    'returnId',
     'disputeId',
     'webhookId',
     'node',
@@ -144,6 +145,11 @@ function placesOf({ one, id, list, follow, all }: Family): [string, Attack][] {
   ];
 }
 
+/** The ids of the other in a member of a filter. */
+function byFilter(kind: Kind, member: string): Attack {
+  return (other) => other[kind].map((id) => ({ filter: { [member]: id } }));
+}
+
 /** Each argument of the schema that names something of a tenant. */
 const PLACES: Record<string, Attack> = {
   ...Object.fromEntries(FAMILIES.flatMap(placesOf)),
@@ -225,6 +231,14 @@ const PLACES: Record<string, Attack> = {
   'Query.deliveries(after)': each('deliveries', 'after'),
   'Query.deliveries(before)': withOwn('deliveries', 'before', () => ({ last: 2 })),
   'Query.deliveries(productId)': each('productId', 'productId'),
+  'Query.deliveries(filter.productId)': byFilter('productId', 'productId'),
+  'Query.refunds(filter.reference)': byFilter('refundId', 'reference'),
+  'Query.refundTotals(filter.reference)': byFilter('refundId', 'reference'),
+  'Query.disputes(filter.reference)': byFilter('disputeId', 'reference'),
+  'Query.subscriptions(filter.reference)': byFilter('subscriptionId', 'reference'),
+  'Query.subaccounts(filter.externalId)': byFilter('externalId', 'externalId'),
+  'Query.returns(filter.reference)': byFilter('returnId', 'reference'),
+  'Query.webhookDeliveries(filter.reference)': byFilter('webhookId', 'reference'),
   'Query.storeProduct(storeProductId)': each('storeProductId', 'storeProductId'),
   'Query.storeProducts(after)': each('storeProducts', 'after'),
   'Query.storeProducts(before)': withOwn('storeProducts', 'before', () => ({ last: 2 })),
@@ -347,7 +361,7 @@ const NOT_OFFERED: ReadonlySet<string> = new Set([
   // Deliveries are created at the service itself: this server has no record of their keys.
   'Query.delivery(idempotencyKey)',
   ...['Query.returns(after)', 'Query.returns(before)'],
-  ...['Query.returns(filter.externalId)', 'Query.returns(filter.orderId)'],
+  ...['externalId', 'orderId', 'reference'].map((member) => `Query.returns(filter.${member})`),
   // The subscriptions of deliveries are not refused: the deliveries of these facades are inserted rows, and no
   // event follows the cursor.
   ...['Subscription.allWebhookDeliveryUpdates(after)', 'Subscription.webhookDeliveryUpdates(after)'],
@@ -504,7 +518,8 @@ const STARTED_BY: Record<string, string> = { startCheckout: 'checkout', startPix
  * Names that filter the changes of a stream, which sends no message if they match none. They are compared with
  * the tenant's own events alone: graphql/update-filters.test.ts.
  */
-const SELECTING = /^Subscription\..+\((filter\.\w+|tokenId)\)$/;
+const SELECTING =
+  /^Subscription\..+\((filter\.\w+|tokenId)\)$|\(filter\.event\)$|^Query\.subaccountPayoutTotals\(filter\./;
 /** Texts that are stored as given, and that no lookup uses. */
 const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason|\.text|content\./;
 
@@ -516,6 +531,22 @@ const CREATED_BY: Record<string, string> = {
     'createCharge(input: { valueCents: 100 }) { ... on CreateChargeSuccess { resource: charge { id: chargeId } } }',
   allSubscriptionUpdates:
     'createSubscription(input: { valueCents: 100, interval: WEEKLY }) { ... on CreateSubscriptionSuccess { resource: subscription { id: subscriptionId } } }',
+};
+
+const BY_ORDER = { externalId: 'externalId', orderId: 'externalId' } as const;
+
+/** The parameters of lists by which something is named, each with what is named. */
+const REST_FILTERS: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
+  '/card-payments': { reference: 'orderCode', ...BY_ORDER },
+  '/charges': { reference: 'chargeId', externalId: 'externalId' },
+  '/disputes': { reference: 'disputeId' },
+  '/payments': { reference: 'paymentId', ...BY_ORDER },
+  '/payouts': { reference: 'payoutCode', externalId: 'externalId' },
+  '/returns': { reference: 'returnId', ...BY_ORDER },
+  '/subaccounts': { externalId: 'externalId' },
+  '/subaccounts/{id}/payouts': { reference: 'reference', externalId: 'externalId' },
+  '/subaccounts/{id}/statement': { reference: 'entryRefId' },
+  '/subscriptions': { reference: 'subscriptionId' },
 };
 
 /** Each path and method of `/v1` that names something. */
@@ -556,8 +587,17 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
       ({ key }: Ids) => key.map((each) => ({ path: `/${path}?idempotencyKey=${each}` })),
     ]),
   ),
-  'GET /v1/subaccounts (externalId)': ({ externalId }) =>
-    externalId.map((id) => ({ path: `/subaccounts?externalId=${id}` })),
+  ...Object.fromEntries(
+    Object.entries(REST_FILTERS).flatMap(([path, names]) =>
+      Object.entries(names).map(([name, kind]) => [
+        `GET /v1${path} (${name})`,
+        (other: Ids, own: Ids) =>
+          other[kind].map((id) => ({
+            path: `${path.replace('{id}', own.subaccountId[0]!)}?${name}=${encodeURIComponent(id)}`,
+          })),
+      ]),
+    ),
+  ),
   'GET /v1/subaccounts/{id}/statement (idempotencyKey)': (other, own) =>
     other.key.map((key) => ({ path: `/subaccounts/${own.subaccountId[0]}/statement?idempotencyKey=${key}` })),
   'GET /v1/deliveries (productId)': ({ productId }) =>
@@ -682,7 +722,7 @@ const REST_HEADER_CHANGES: Record<string, RestChange> = Object.fromEntries(
     ]),
 );
 const REST_FREE =
-  /customer\.|\(text|description|metadata|reason|\(name|walletAddress|pixKey|content\.|Url\)|\(url\)/;
+  /customer|\(text|description|metadata|reason|\(name|walletAddress|pixKey|content\.|Url\)|\(url\)|(?:After|Before)\)$/;
 
 // ── Two accounts with both environments, and everything in each ─────────────────────────────────
 
@@ -900,6 +940,7 @@ async function idsOf(
     storeProducts: first(store),
     refunds: first(refunds),
     returns: first(returns),
+    returnId: returns.map(({ node }) => String(node.returnId)),
     disputes: first(disputes),
     subaccounts: first(edges('subaccounts')),
     webhookDeliveries: first(edges('webhookDeliveries')),

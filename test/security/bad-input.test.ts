@@ -66,6 +66,11 @@ const ELSEWHERE: readonly [inputs: RegExp, where: string][] = [
   ],
   [/^POST \/v1\/(?:card-payments|payments|charges|subscriptions) \((?:amountCents|orderId)\)$/, 'the same'],
   [/^POST \/v1\/payouts \(amountCents\)$/, 'amount, in cents: payouts/rest.test.ts'],
+  [
+    /^GET \/v1\/(?!disputes \(status\))\S+ \((?:\w+(?:After|Before|Cents)|status|method|kind|cause|stock|split|available|customer\w+)\)$/,
+    'members of filters: schema-filters.test.ts',
+  ],
+  [/^GET \/v1\/\S+ \((?:reference|orderId|externalId|idempotencyKey)\)$/, 'the same'],
   [/ \(Idempotency-Key\)$/, 'a header in place of the member idempotencyKey: commit/idempotency.test.ts'],
 ];
 
@@ -1200,17 +1205,24 @@ function graphqlOperations(ids: Ids): Operation[] {
       subaccountId: { field: idField(ids.own.subaccount, MALFORMED.subaccount, []) },
     }),
     streamOfAll('allWebhookDeliveryUpdates', { status: choices('DELIVERED') }),
-    ...Object.entries(FILTERS).map(([type, { list, ofSubaccount, fields, ofList }]): Operation => {
-      const selected = `${ofSubaccount ?? list}(first: 1, filter: $filter) { totalCount }`;
-      const parent = `subaccount(subaccountId: "${ids.own.subaccount}") { ${selected} }`;
-      const document = `query ($filter: ${type}) { ${ofSubaccount ? parent : selected} }`;
-      return {
-        name: `${list} by filter`,
-        fields: { ...fields, ...ofList },
-        places: [],
-        send: (filter) => outcomeOfRequest(live, document, { filter }, []),
-      };
-    }),
+    ...Object.entries(FILTERS).map(
+      ([type, { list, ofSubaccount, ofSubscription, ...members }]): Operation => {
+        const { fields, ofList } = members;
+        const selected = `${ofSubaccount ?? ofSubscription ?? list}(first: 1, filter: $filter) { totalCount }`;
+        const parents = {
+          subaccount: `subaccount(subaccountId: "${ids.own.subaccount}") { ${selected} }`,
+          subscription: `subscription(subscriptionId: "${ids.own.subscription}") { ${selected} }`,
+        };
+        const parent = ofSubaccount ? parents.subaccount : ofSubscription ? parents.subscription : selected;
+        const document = `query ($filter: ${type}) { ${parent} }`;
+        return {
+          name: `${list} by filter`,
+          fields: { ...fields, ...ofList },
+          places: [],
+          send: (filter) => outcomeOfRequest(live, document, { filter }, []),
+        };
+      },
+    ),
     ...Object.entries(FILTERS).flatMap(([type, { stream: name, fields }]): Operation[] => {
       if (!name) return [];
       const document = `subscription ($filter: ${type}) { ${name}(after: "x", filter: $filter) { cursor } }`;

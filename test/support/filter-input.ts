@@ -11,28 +11,41 @@ const instants = (...names: string[]): Filter =>
   );
 const choices = (valid: string): { field: Field } => ({ field: { kind: 'choices', valid: [valid] } });
 
-const REFERENCE = {
-  reference: { field: { kind: 'reference', valid: 'SAQ-1042' } },
-  amountCents: { field: { kind: 'amount', valid: 4_990 } },
-} satisfies Filter;
-const DETAILS = {
-  ...REFERENCE,
+const amounts = (name: string): Filter => ({
+  [`${name.charAt(0).toLowerCase()}${name.slice(1)}Cents`]: { field: { kind: 'amount', valid: 4_990 } },
+  [`min${name}Cents`]: { field: { kind: 'amount', valid: 1 } },
+  [`max${name}Cents`]: { field: { kind: 'amount', valid: 100_000 } },
+});
+const NAMED = { reference: { field: { kind: 'reference', valid: 'SAQ-1042' } } } satisfies Filter;
+const REFERENCE = { ...NAMED, ...amounts('Amount') };
+const NUMBER = {
   externalId: { field: { kind: 'printable', valid: 'pedido 1042', max: 100 } },
 } satisfies Filter;
+const DETAILS = { ...REFERENCE, ...NUMBER };
 const PAID: Filter = {
   ...DETAILS,
   ...instants('createdAfter', 'createdBefore', 'paidAfter', 'paidBefore', 'refundedAfter', 'refundedBefore'),
 };
-const ORDER = { orderId: DETAILS.externalId } satisfies Filter;
+const ORDER = { orderId: NUMBER.externalId } satisfies Filter;
 const CUSTOMER = { customer: { field: { kind: 'customer', valid: { externalId: '42' } } } } satisfies Filter;
 
 /**
  * The filters of the lists and of the streams of all changes, by the name of their type, with a description of each
  * member for bad input. The members of `ofList` belong to the list alone, and the stream refuses them.
- * `ofSubaccount`: the list is this field of a subaccount. `stream`: the stream of the list, if it has one.
+ * `ofSubaccount`, `ofSubscription`: the list is this field of a subaccount or of a subscription. `stream`: the stream of the list, if it has one.
  */
 export const FILTERS: Readonly<
-  Record<string, { list: string; ofSubaccount?: string; stream?: string; fields: Filter; ofList?: Filter }>
+  Record<
+    string,
+    {
+      list: string;
+      ofSubaccount?: string;
+      ofSubscription?: string;
+      stream?: string;
+      fields: Filter;
+      ofList?: Filter;
+    }
+  >
 > = {
   PayoutFilter: {
     list: 'payouts',
@@ -47,7 +60,7 @@ export const FILTERS: Readonly<
   CardPaymentFilter: {
     list: 'cardPayments',
     stream: 'allCardPaymentUpdates',
-    fields: { ...PAID, ...ORDER, ...CUSTOMER },
+    fields: { ...PAID, ...ORDER, ...CUSTOMER, status: choices('PAID') },
     ofList: instants('releasedAfter', 'releasedBefore'),
   },
   PaymentFilter: {
@@ -63,25 +76,30 @@ export const FILTERS: Readonly<
   RefundFilter: {
     list: 'refunds',
     stream: 'allRefundUpdates',
-    fields: instants(
-      ...[
-        'createdAfter',
-        'createdBefore',
-        'completedAfter',
-        'completedBefore',
-        'failedAfter',
-        'failedBefore',
-      ],
-    ),
+    fields: {
+      ...REFERENCE,
+      ...instants('createdAfter', 'createdBefore', 'completedAfter', 'completedBefore'),
+      ...instants('failedAfter', 'failedBefore'),
+      status: choices('COMPLETED'),
+    },
   },
   PaymentReturnFilter: {
     list: 'returns',
-    fields: { ...ORDER, externalId: DETAILS.externalId },
+    fields: {
+      ...DETAILS,
+      ...ORDER,
+      ...instants('receivedAfter', 'receivedBefore', 'returnedAfter', 'returnedBefore'),
+      cause: choices('ALREADY_PAID'),
+    },
   },
   DisputeFilter: {
     list: 'disputes',
     stream: 'allDisputeUpdates',
-    fields: instants('createdAfter', 'createdBefore', 'closedAfter', 'closedBefore'),
+    fields: {
+      ...REFERENCE,
+      ...instants('createdAfter', 'createdBefore', 'closedAfter', 'closedBefore'),
+      status: choices('OPEN'),
+    },
   },
   StatementFilter: {
     list: 'statement',
@@ -97,6 +115,71 @@ export const FILTERS: Readonly<
       ...DETAILS,
       ...instants('createdAfter', 'createdBefore'),
       ...instants('completedAfter', 'completedBefore', 'reversedAfter', 'reversedBefore'),
+      status: choices('COMPLETED'),
     },
+  },
+  PixSubscriptionFilter: {
+    list: 'subscriptions',
+    stream: 'allSubscriptionUpdates',
+    fields: {
+      ...REFERENCE,
+      ...CUSTOMER,
+      ...instants('createdAfter', 'createdBefore', 'canceledAfter', 'canceledBefore'),
+      status: choices('ACTIVE'),
+    },
+  },
+  SubscriptionCycleFilter: {
+    list: 'cycles',
+    ofSubscription: 'cycles',
+    fields: {
+      ...instants('dueAfter', 'dueBefore', 'paidAfter', 'paidBefore'),
+      status: choices('PAID'),
+    },
+  },
+  WebhookDeliveryFilter: {
+    list: 'webhookDeliveries',
+    stream: 'allWebhookDeliveryUpdates',
+    fields: {
+      ...NAMED,
+      ...instants('createdAfter', 'createdBefore'),
+      status: choices('DELIVERED'),
+      event: {
+        field: {
+          kind: 'composed',
+          valid: ['payment.paid'],
+          wrong: { 'no names': [7, [7], [null], {}, true] },
+        },
+      },
+    },
+  },
+  SubaccountFilter: {
+    list: 'subaccounts',
+    fields: {
+      externalId: { field: { kind: 'printable', valid: 'cliente 1042', max: 200 } },
+      ...instants('createdAfter', 'createdBefore'),
+    },
+  },
+  DeliveryFilter: {
+    list: 'deliveries',
+    fields: {
+      ...instants('createdAfter', 'createdBefore'),
+      productId: {
+        field: {
+          kind: 'composed',
+          valid: '0123456789abcdef01234567',
+          wrong: { 'no identifier': ['', 'x', '0123456789abcdef0123456', 7, []] },
+        },
+      },
+      kind: choices('CODES'),
+      stock: choices('READY'),
+    },
+  },
+  ProductFilter: {
+    list: 'products',
+    fields: { ...amounts('Price'), ...instants('createdAfter', 'createdBefore') },
+  },
+  StoreProductFilter: {
+    list: 'storeProducts',
+    fields: { ...amounts('Price'), available: { field: { kind: 'flag', valid: true } } },
   },
 };

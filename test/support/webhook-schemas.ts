@@ -14,7 +14,11 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const { components } = describeOperations([], 'http://localhost', DESCRIBED_WEBHOOKS) as {
   components: { schemas: Record<string, ObjectSchema> };
 };
-const ajv = new Ajv2020({ strict: true, allErrors: true, formats: { 'date-time': ISO, uri: true } });
+const ajv = new Ajv2020({
+  strict: true,
+  allErrors: true,
+  formats: { 'date-time': ISO, int64: true, uri: true },
+});
 
 const validators = new Map<string, ValidateFunction>();
 

@@ -19,6 +19,14 @@ interface OrderNames {
 
 type Context = z.core.$RefinementCtx;
 
+/** Describes that an input, or an answer, has exactly one of these members. */
+export function exactlyOneOf(...members: readonly string[]) {
+  return { oneOf: members.map((member) => ({ required: [member] })) };
+}
+
+/** Describes that an input has its amount under one of its names. */
+export const ONE_AMOUNT = exactlyOneOf('amountCents', 'valueCents');
+
 /** The member of an amount under both of its names: `valueCents` in the document, `amountCents` everywhere else. */
 export function amountMembers<Schema extends z.ZodType>(rule: Schema, description: string) {
   return {

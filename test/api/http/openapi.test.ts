@@ -116,7 +116,10 @@ describe('each operation', () => {
     for (const { operation } of described()) {
       expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
       expect(operation.description).toContain('key');
-      expect(description.tags).toContainEqual({ name: operation.tags[0] });
+      expect(description.tags).toContainEqual({
+        name: operation.tags[0],
+        description: expect.stringMatching(/\.$/),
+      });
       const statuses = Object.keys(operation.responses);
       expect(statuses).toEqual(expect.arrayContaining(['401', '403', '429', '500', '503', '504']));
       expect(statuses.some((status) => status.startsWith('2'))).toBe(true);
@@ -153,13 +156,13 @@ describe('each operation', () => {
         name: 'limit',
         in: 'query',
         required: false,
-        schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
+        schema: { type: 'integer', minimum: 1, maximum: 100, default: 50, format: 'int64' },
       },
       {
         name: 'offset',
         in: 'query',
         required: false,
-        schema: { type: 'integer', minimum: 0, maximum: 9007199254740991, default: 0 },
+        schema: { type: 'integer', minimum: 0, maximum: 9007199254740991, default: 0, format: 'int64' },
       },
       {
         name: 'status',

@@ -105,9 +105,10 @@ export interface RefundCompletedEvent extends WebhookEnvelope<'refund'> {
   amountCents: number;
   status: 'completed';
   reason: string | null;
-  failureReason: string | null;
-  completedAt: string | null;
-  failedAt: string | null;
+  failureReason: null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  completedAt: string;
+  failedAt: null;
   /** That of the payment, byte for byte. */
   metadata: string | null;
 }
@@ -127,8 +128,9 @@ export interface RefundFailedEvent extends WebhookEnvelope<'refund'> {
   status: 'failed';
   reason: string | null;
   failureReason: string | null;
-  completedAt: string | null;
-  failedAt: string | null;
+  completedAt: null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  failedAt: string;
   /** That of the payment, byte for byte. */
   metadata: string | null;
 }

@@ -66,7 +66,8 @@ export function hasMember(schema: z.ZodType, name: string): boolean {
 
 function alternatives(schemas: readonly Schema[]): Schema[] {
   return schemas.flatMap((each) => {
-    const inside = each.anyOf ?? each.oneOf;
+    // An object may say besides which of its members are given together.
+    const inside = each.properties ? undefined : (each.anyOf ?? each.oneOf);
     return inside ? alternatives(inside) : [each];
   });
 }

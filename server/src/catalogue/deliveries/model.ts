@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { exactlyOneOf } from '../../kernel/aliases.ts';
 import { NotFoundError, type UpstreamError } from '../../kernel/errors.ts';
 import { hashSecret } from '../../kernel/ids.ts';
 import { isObjectId } from '../../kernel/lenient-json.ts';
@@ -115,7 +116,8 @@ const contentInput = z
   .refine(
     ({ text, link, codes }) => [text, link, codes].filter((member) => member != null).length === 1,
     'must have exactly one of text, link and codes',
-  );
+  )
+  .meta(exactlyOneOf('text', 'link', 'codes'));
 
 export const createDeliveryInput = z.object({
   productId: productIdText,

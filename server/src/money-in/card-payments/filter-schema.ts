@@ -8,7 +8,7 @@ import { PaymentStatusEnum } from '../receiving/sale-schema.ts';
 import { CardPaymentStatusEnum } from './enums-schema.ts';
 import type { CardPaymentFilter } from './model.ts';
 
-export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
+const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
   description: 'Conditions of a list of card payments. A list with dates is in the order of these dates.',
   fields: (t) =>
     ({

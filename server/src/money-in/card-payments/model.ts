@@ -1,5 +1,11 @@
 import type { z } from 'zod';
-import { amountMembers, demandAmount, refuseTwoOrders, withKnownAmount } from '../../kernel/aliases.ts';
+import {
+  amountMembers,
+  demandAmount,
+  ONE_AMOUNT,
+  refuseTwoOrders,
+  withKnownAmount,
+} from '../../kernel/aliases.ts';
 import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { PreconditionError } from '../../kernel/errors.ts';
@@ -185,7 +191,8 @@ export const createCardPaymentInput = checkoutDetails
   })
   .superRefine(demandAmount)
   .superRefine(refuseTwoOrders)
-  .transform(withKnownAmount);
+  .transform(withKnownAmount)
+  .meta(ONE_AMOUNT);
 export type CreateCardPaymentInput = z.infer<typeof createCardPaymentInput>;
 
 /** The number of declined cards after which a payment fails, so that nobody tests stolen numbers on it. */

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { amountMembers, amountName, demandAmount, withKnownAmount } from '../../kernel/aliases.ts';
+import {
+  amountMembers,
+  amountName,
+  demandAmount,
+  exactlyOneOf,
+  ONE_AMOUNT,
+  withKnownAmount,
+} from '../../kernel/aliases.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { ValidationError } from '../../kernel/errors.ts';
 import type { Language } from '../../kernel/language.ts';
@@ -166,7 +173,10 @@ const isOneOfTwo = (asked: z.infer<typeof share>) => (asked.amountCents == null)
 const ONE_OF_TWO = { path: ['amountCents'], message: 'must be given, or percent in its place, and not both' };
 
 const { subaccountId } = transferInput.shape;
-const split = share.extend({ subaccountId }).refine(isOneOfTwo, ONE_OF_TWO);
+const split = share
+  .extend({ subaccountId })
+  .refine(isOneOfTwo, ONE_OF_TWO)
+  .meta(exactlyOneOf('amountCents', 'percent'));
 /** The same in GraphQL, where the two ways to ask for a share are members of an object. */
 const nestedSplit = z.object({ subaccountId, share: share.refine(isOneOfTwo, ONE_OF_TWO) });
 
@@ -222,7 +232,8 @@ function chargeInput<Split extends z.ZodType<{ subaccountId: string }>>(each: Sp
       const message = `must be at most ${SPLIT_MAX_CENTS} with splits`;
       context.addIssue({ code: 'custom', path: [name], message });
     })
-    .transform(withKnownAmount);
+    .transform(withKnownAmount)
+    .meta(ONE_AMOUNT);
 }
 
 export const createChargeInput = chargeInput(split);

@@ -6,7 +6,7 @@ import { readFilter } from '../../kernel/list-filter.ts';
 import { DisputeStatusEnum } from './enums-schema.ts';
 import type { DisputeFilter } from './model.ts';
 
-export const DisputeFilterInput = builder.inputType('DisputeFilter', {
+const DisputeFilterInput = builder.inputType('DisputeFilter', {
   description: 'Conditions of a list of disputes. A list with dates is in the order of these dates.',
   fields: (t) =>
     ({

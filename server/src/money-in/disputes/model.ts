@@ -249,10 +249,12 @@ const evidenceFields = z.object({
 
 /** Refuses a submission without evidence. */
 function withEvidence<Fields extends typeof evidenceFields>(fields: Fields) {
-  return fields.refine(({ text, documents }) => text != null || (documents != null && documents.length > 0), {
-    path: ['text'],
-    message: 'must be given, or a document',
-  });
+  return fields
+    .refine(({ text, documents }) => text != null || (documents != null && documents.length > 0), {
+      path: ['text'],
+      message: 'must be given, or a document',
+    })
+    .meta({ anyOf: [{ required: ['text'] }, { required: ['documents'] }] });
 }
 
 export const evidenceInput = withEvidence(evidenceFields);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   amountMembers,
   amountName,
+  exactlyOneOf,
   refuseTwoAmounts,
   refuseTwoOrders,
   withKnownNames,
@@ -152,7 +153,8 @@ export const createPaymentInput = checkoutDetails
         : [name, 'must be given, or productId in its place, and not both'];
     context.addIssue({ code: 'custom', path: [path], message });
   })
-  .transform(withKnownNames);
+  .transform(withKnownNames)
+  .meta(exactlyOneOf('amountCents', 'valueCents', 'productId'));
 export type CreatePaymentInput = z.infer<typeof createPaymentInput>;
 
 /** The input of a PIX checkout: that of a card checkout, with the amounts of PIX. */

@@ -6,7 +6,7 @@ import { readFilter } from '../../kernel/list-filter.ts';
 import { RefundStatusEnum } from './enums-schema.ts';
 import type { RefundFilter } from './model.ts';
 
-export const RefundFilterInput = builder.inputType('RefundFilter', {
+const RefundFilterInput = builder.inputType('RefundFilter', {
   description: 'Conditions of a list of refunds. A list with dates is in the order of these dates.',
   fields: (t) =>
     ({

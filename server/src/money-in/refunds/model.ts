@@ -119,7 +119,11 @@ export const refundInput = z.object({
       .number({ error: notNull('all that is refundable', 'must be an integer number of cents') })
       .refine(isCents, 'must be an integer number of cents')
       .refine((cents) => cents >= 1, 'must be at least 1'),
-  ).meta({ type: 'integer', minimum: 1, description: 'All that is refundable where left out' }),
+  ).meta({
+    type: 'integer',
+    minimum: 1,
+    description: 'All that is refundable where left out, as in the body {}',
+  }),
   reason: plainText({ max: 140 }).nullish().describe('Shown to the merchant alone'),
   idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same refund'),
 });

@@ -70,7 +70,7 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       body: refundInput,
       example: { amountCents: 4990, reason: 'Devolução de um item', idempotencyKey: 'devolucao-1042' },
       answers: { 201: { description: 'The refund, on its way', schema: refundWire } },
-      errors: REFUND_ERRORS,
+      errors: { ...REFUND_ERRORS, 404: 'No such charge of this account in this environment' },
       async handle({ caller, params, body }) {
         const resource = { type: 'charge', id: params.id } as const;
         const { refund, replayed } = await refunds.request(caller.tenant, resource, body);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { exactlyOneOf } from '../../kernel/aliases.ts';
 import { instant } from '../../kernel/instant.ts';
 import {
   type JsonRecord,
@@ -53,7 +54,7 @@ export const refundWire = z
       .nullable()
       .meta({ description: 'The instant of the refusal; null unless it has failed' }),
   })
-  .meta({ id: 'Refund' });
+  .meta({ id: 'Refund', ...exactlyOneOf('orderCode', 'paymentId', 'chargeId') });
 
 export function refundToWire(refund: Refund): z.output<typeof refundWire> {
   const { refundId, status, resource, amountCents, reason, endToEndId, failureReason } = refund;
@@ -88,8 +89,9 @@ export const refundWebhooks = {
   ),
 };
 
-function refundEvent(status: RefundSnapshot['status'], summary: string) {
+function refundEvent(status: 'completed' | 'failed', summary: string) {
   const { refundId, reason, failureReason } = refundWire.shape;
+  const hasFailed = status === 'failed';
   return webhookEvent(`refund.${status}`, {
     summary,
     optional: null,
@@ -102,9 +104,9 @@ function refundEvent(status: RefundSnapshot['status'], summary: string) {
       amountCents: cents,
       status: z.literal(status),
       reason,
-      failureReason,
-      completedAt: instant.nullable(),
-      failedAt: instant.nullable(),
+      failureReason: hasFailed ? failureReason : z.null(),
+      completedAt: hasFailed ? z.null() : instant,
+      failedAt: hasFailed ? instant : z.null(),
       metadata: z.string().nullable().meta({ description: 'That of the payment, byte for byte' }),
     },
   });

@@ -20,7 +20,7 @@ export const RETURNED_TYPES = ['card_payment', 'payment', 'charge', 'subscriptio
 export type ReturnedType = (typeof RETURNED_TYPES)[number];
 
 /** The types of resources that belong to orders. */
-export const OF_ORDERS: readonly ReturnedType[] = ['card_payment', 'payment'];
+const OF_ORDERS: readonly ReturnedType[] = ['card_payment', 'payment'];
 
 /**
  * Money that arrived for a resource, did not pay it, and is returned to its payer. It never reaches a

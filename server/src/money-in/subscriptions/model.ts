@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { amountMembers, demandAmount, withKnownAmount } from '../../kernel/aliases.ts';
+import { amountMembers, demandAmount, ONE_AMOUNT, withKnownAmount } from '../../kernel/aliases.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { deterministicId } from '../../kernel/ids.ts';
 import type { Language } from '../../kernel/language.ts';
@@ -265,7 +265,8 @@ export const createSubscriptionInput = checkoutDetails
       .describe('The same key and input give the same subscription'),
   })
   .superRefine(demandAmount)
-  .transform(withKnownAmount);
+  .transform(withKnownAmount)
+  .meta(ONE_AMOUNT);
 export type CreateSubscriptionInput = z.infer<typeof createSubscriptionInput>;
 
 /** Returns the details of an input, with null for each that was left out. */
@@ -319,7 +320,7 @@ export interface CycleFilter {
 }
 
 /** The condition of each member of the filter of cycles. */
-export const cycleConditions = {
+const cycleConditions = {
   status: among('status'),
   dueAfter: from('dueAt'),
   dueBefore: before('dueAt'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { withGivenNames } from '../../kernel/aliases.ts';
+import { exactlyOneOf, withGivenNames } from '../../kernel/aliases.ts';
 import { instant } from '../../kernel/instant.ts';
 import {
   findMember,
@@ -115,7 +115,8 @@ export const payoutRequestWire = z
     const path = parsed.wrong === 'destination' ? 'walletAddress' : parsed.wrong;
     context.addIssue({ code: 'custom', path: [path], message: parsed.why });
     return z.NEVER;
-  });
+  })
+  .meta(exactlyOneOf('amount', 'amountCents'));
 
 export const payoutWire = z
   .object({
