@@ -54,7 +54,7 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
     scope: 'subaccounts',
     query: '{ subaccountPayoutTotals { count amountCents } }',
   },
-  pausedTokens: { scope: 'card_payments', query: '{ pausedTokens { tokenId } }' },
+  pausedTokens: { scope: 'card_payments', query: '{ pausedTokens { nodes { tokenId } } }' },
   refund: { scope: REFUND_SCOPES, query: '{ refund(refundId: $refundId) { status } }' },
   returns: { scope: RETURN_SCOPES, query: '{ returns { totalCount nodes { cause } } }' },
   refunds: { scope: REFUND_SCOPES, query: '{ refunds { totalCount nodes { status } } }' },
@@ -66,7 +66,7 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   storeProducts: { scope: 'products', query: '{ storeProducts { totalCount nodes { name } } }' },
   payout: { scope: 'payouts', query: '{ payout(withdrawalId: $withdrawalId) { status } }' },
   payouts: { scope: 'payouts', query: '{ payouts { totalCount nodes { status } } }' },
-  unresolvedRequests: { scope: 'payouts', query: '{ unresolvedRequests { requestId } }' },
+  unresolvedRequests: { scope: 'payouts', query: '{ unresolvedRequests { nodes { requestId } } }' },
   subaccount: { scope: 'subaccounts', query: '{ subaccount(subaccountId: $subaccountId) { balanceCents } }' },
   subaccounts: { scope: 'subaccounts', query: '{ subaccounts { totalCount nodes { balanceCents } } }' },
   subaccountPayout: {
@@ -623,6 +623,28 @@ describe('the tokens of an account', () => {
     ]);
     await client.request(change('resumeToken'), { tokenId });
     expect((await list()).nodes).toMatchObject([{ pause: null }, { pause: null }]);
+  });
+
+  test('The pauses have pages from either end', async () => {
+    const { client, minted } = await shop();
+    const made: string[] = [];
+    for (let index = 0; index < 3; index += 1) {
+      made.unshift((await minted({ amount: { fixedCents: 500 }, reusable: true })).tokenId);
+      await client.request(change('pauseToken'), { tokenId: made[0] });
+    }
+    const page = async (args: string) =>
+      (
+        await client.request(
+          `{ page: pausedTokens(${args}) { nodes { tokenId } pageInfo { hasNextPage startCursor endCursor } } }`,
+        )
+      ).page;
+    const idsOf = ({ nodes }: { nodes: { tokenId: string }[] }) => nodes.map(({ tokenId }) => tokenId);
+    const first = await page('first: 2');
+    expect([idsOf(first), first.pageInfo.hasNextPage]).toEqual([made.slice(0, 2), true]);
+    expect(idsOf(await page(`first: 2, after: "${first.pageInfo.endCursor}"`))).toEqual(made.slice(2));
+    const last = await page('last: 2');
+    expect(idsOf(last)).toEqual(made.slice(1));
+    expect(idsOf(await page(`last: 2, before: "${last.pageInfo.startCursor}"`))).toEqual(made.slice(0, 1));
   });
 
   test.each(NAMED)('%s takes the text or the id, one of them, and refuses others by name', async (name) => {

@@ -76,7 +76,15 @@ const KINDS = [
     'returns',
     'disputes',
   ],
-  ...['subaccounts', 'tokens', 'webhookDeliveries', 'statement', 'subaccountPayouts', 'entryRefId'],
+  ...[
+    'subaccounts',
+    'tokens',
+    'pausedTokens',
+    'webhookDeliveries',
+    'statement',
+    'subaccountPayouts',
+    'entryRefId',
+  ],
 ] as const;
 type Kind = (typeof KINDS)[number];
 /** Names that the service gives. All others may be a merchant's own words, and another merchant's as well. */
@@ -242,6 +250,8 @@ const PLACES: Record<string, Attack> = {
   'Query.storeProduct(storeProductId)': each('storeProductId', 'storeProductId'),
   'Query.storeProducts(after)': each('storeProducts', 'after'),
   'Query.storeProducts(before)': withOwn('storeProducts', 'before', () => ({ last: 2 })),
+  'Query.pausedTokens(after)': each('pausedTokens', 'after'),
+  'Query.pausedTokens(before)': withOwn('pausedTokens', 'before', () => ({ last: 2 })),
   'Query.returns(after)': each('returns', 'after'),
   'Query.returns(before)': withOwn('returns', 'before', () => ({ last: 2 })),
   'Query.returns(filter.externalId)': (other) =>
@@ -520,8 +530,9 @@ const STARTED_BY: Record<string, string> = { startCheckout: 'checkout', startPix
  */
 const SELECTING =
   /^Subscription\..+\((filter\.\w+|tokenId)\)$|\(filter\.event\)$|^Query\.subaccountPayoutTotals\(filter\./;
-/** Texts that are stored as given, and that no lookup uses. */
-const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason|\.text|content\./;
+/** Texts that are stored as given, and that no lookup uses, and cursors of requests in doubt: there are none. */
+const FREE =
+  /unresolvedRequests|customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason|\.text|content\./;
 
 /** A mutation that is followed by an update of the stream. */
 const CREATED_BY: Record<string, string> = {
@@ -845,7 +856,8 @@ async function idsOf(
       pix: createCheckoutToken(input: { methods: [PIX], amount: { fixedCents: 4990 }, reusable: true }) {
         ... on CreateCheckoutTokenSuccess { token } }
       first: createCheckoutToken(input: { amount: { fixedCents: 5990 }, externalId: $first }) { __typename }
-      second: createCheckoutToken(input: { amount: { fixedCents: 5990 }, externalId: $second }) { __typename }
+      second: createCheckoutToken(input: { amount: { fixedCents: 5990 }, externalId: $second }) {
+        ... on CreateCheckoutTokenSuccess { tokenId } }
       dashboard: createDashboardToken(input: { scopes: $scopes, expiresInSeconds: 86400 }) {
         ... on CreateDashboardTokenSuccess { token } }
     }`,
@@ -883,6 +895,14 @@ async function idsOf(
   const mintedTokens: Edge[] = (
     await client.request('{ tokens(first: 10) { edges { cursor node { tokenId } } } }')
   ).tokens.edges;
+  if (minted.second.tokenId)
+    await client.request(
+      'mutation ($tokenId: String) { pauseToken(tokenId: $tokenId) { __typename } }',
+      minted.second,
+    );
+  const pausedTokens: Edge[] = (
+    await client.request('{ pausedTokens(first: 10) { edges { cursor node { tokenId } } } }')
+  ).pausedTokens.edges;
   const ids = {
     orderCode: cards.map(({ orderCode }) => orderCode!),
     withdrawalId: nodes('payouts').map(({ withdrawalId }) => withdrawalId!),
@@ -945,6 +965,7 @@ async function idsOf(
     subaccounts: first(edges('subaccounts')),
     webhookDeliveries: first(edges('webhookDeliveries')),
     tokens: first(mintedTokens),
+    pausedTokens: first(pausedTokens),
     tokenId: mintedTokens.map(({ node }) => String(node.tokenId)),
     statement: first(subaccount.statement.edges),
     entryRefId: (subaccount.statement.edges as { node: { refId: string } }[])

@@ -475,7 +475,7 @@ const MINT = `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990
   ... on CreateCheckoutTokenSuccess { token } ... on UserError { code message } } }`;
 const SELL = `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990 } }) {
   ... on CreateCheckoutTokenSuccess { token } ... on UserError { code message } } }`;
-const PAUSED = '{ pausedTokens { tokenId reason pausedUntil } }';
+const PAUSED = '{ pausedTokens { nodes { tokenId reason pausedUntil } } }';
 const PAUSE = `mutation ($token: String!) { pauseToken(token: $token) {
   ... on PauseTokenSuccess { pause { tokenId } } } }`;
 const RESUME = 'mutation ($token: String!) { resumeToken(token: $token) { __typename } }';
@@ -510,7 +510,7 @@ describeOnDatabase('a facade that was started on records that went back', (open)
     const fresh = await mint(SELL);
     expect(await sell(fresh)).toBe('StartCheckoutSuccess');
     // The order's tokens share one pause, and a token that had ended is not listed.
-    const listed = async () => (await merchant.request(PAUSED)).pausedTokens;
+    const listed = async () => (await merchant.request(PAUSED)).pausedTokens.nodes;
     const idOf = async (token: string) =>
       (await merchant.request(PAUSE, { token })).pauseToken.pause.tokenId as string;
     const pausedIds = [await idOf(old), await idOf(other)];

@@ -1160,7 +1160,7 @@ function graphqlOperations(ids: Ids): Operation[] {
     lookup(
       'Query.unresolvedRequests',
       { first: { field: cents(7, { max: 100 }) } },
-      { selection: '{ requestId }' },
+      { selection: '{ nodes { requestId } }' },
     ),
     ...Object.entries(LISTS).flatMap(([place, status]) => [
       lookup(

@@ -351,7 +351,10 @@ describe('an answer that is not the service’s, or is broken', () => {
         }
         broken = null;
         await write(started);
-        expect(await started.facade.intents.unresolved(started.tenant, 9), line).toEqual([]);
+        expect(
+          await started.facade.intents.unresolved(started.tenant, { end: 'first', limit: 9 }),
+          line,
+        ).toEqual([]);
       }
     },
   );
@@ -380,8 +383,8 @@ describe('an answer that is not the service’s, or is broken', () => {
       broken = null;
       lines.length = 0;
       const isOpen = async () => {
-        const open = await started.facade.intents.unresolved(started.tenant, 9);
-        return open.map(({ operation }) => operation).sort();
+        const open = await started.facade.intents.unresolved(started.tenant, { end: 'first', limit: 9 });
+        return open.map(({ intent }) => intent.operation).sort();
       };
       expect(await isOpen()).toEqual(['createCardPayment', 'requestPayout', 'transferToSubaccount']);
       for (let minute = 0; minute < 3; minute += 1) {

@@ -64,7 +64,7 @@ describe('a request whose outcome is unknown', () => {
     await pass(facade, 20);
     const find = () => port.findPayout(tenant, subaccountId, 'saq_idem_k1');
     expect(await find()).toMatchObject({ status: 'processing' });
-    expect(await facade.intents.unresolved(tenant, 9)).toHaveLength(1);
+    expect(await facade.intents.unresolved(tenant, { end: 'first', limit: 9 })).toHaveLength(1);
 
     script.on('GET', '/v1/subaccounts/', () => refused(404, 'Payout not found'));
     await pass(facade, 60);
@@ -103,11 +103,11 @@ describe('a request whose outcome is unknown', () => {
     await expect(request()).rejects.toMatchObject({ moneyMayHaveMoved: true });
     await expect(port.find(tenant, 'ref_idem_k1')).rejects.toThrow(/payments service/);
     await pass(facade, 20);
-    expect(await facade.intents.unresolved(tenant, 9)).toHaveLength(1);
+    expect(await facade.intents.unresolved(tenant, { end: 'first', limit: 9 })).toHaveLength(1);
 
     script.on('GET', '/v1/refunds/', () => ok(RIGHT));
     await pass(facade, 60);
-    expect(await facade.intents.unresolved(tenant, 9)).toEqual([]);
+    expect(await facade.intents.unresolved(tenant, { end: 'first', limit: 9 })).toEqual([]);
     expect(await port.find(tenant, 'ref_idem_k1')).toMatchObject({ refundId: RIGHT.refundId });
   });
 
@@ -119,7 +119,7 @@ describe('a request whose outcome is unknown', () => {
     await pass(facade, 2);
     script.on('GET', '/v1/refunds/', () => ok(RIGHT));
     await pass(facade, 60);
-    expect(await facade.intents.unresolved(tenant, 9)).toEqual([]);
+    expect(await facade.intents.unresolved(tenant, { end: 'first', limit: 9 })).toEqual([]);
   });
 
   test('Payouts in doubt of one instant have positions of their own, so that each is on one page', async () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 
@@ -40,11 +41,15 @@ export interface UnresolvedRequest {
 
 export interface UnresolvedRequestService {
   /**
-   * Lists the unresolved requests of these operations, the oldest first, at most `limit`. Without
+   * Lists the unresolved requests of these operations, the oldest first: `after` reads towards the newer. Without
    * `operations` it lists those of all, unknown operations included. An embedded service has none: it knows
    * every outcome.
    */
-  list(tenant: Tenant, limit: number, operations?: readonly RequestOperation[]): Promise<UnresolvedRequest[]>;
+  list(
+    tenant: Tenant,
+    range: ListRange,
+    operations?: readonly RequestOperation[],
+  ): Promise<ListedRange<{ position: number; request: UnresolvedRequest }>>;
 }
 
 // ── For the operator of the server ─────────────────────────────────────────────────────────────────

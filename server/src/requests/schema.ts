@@ -1,5 +1,5 @@
 import { builder } from '../api/graphql/builder.ts';
-import { pageSize } from '../api/graphql/paging.ts';
+import { connectionArguments, connectionOf, pagesBeside, rangeOf } from '../api/graphql/paging.ts';
 import { assertMay, type Caller, callerOf, may, type Right } from '../kernel/caller.ts';
 import { PayoutRef } from '../money-out/payouts/schema.ts';
 import { SubaccountPayoutRef } from '../money-out/subaccounts/schema.ts';
@@ -94,16 +94,26 @@ const UnresolvedRequestRef = builder.objectRef<UnresolvedRequest>('UnresolvedReq
   }),
 });
 
+const UnresolvedRequestConnection = builder.connectionObject(
+  { type: UnresolvedRequestRef, name: 'UnresolvedRequestConnection' },
+  { name: 'UnresolvedRequestEdge' },
+);
+
 builder.queryFields((t) => ({
   unresolvedRequests: t.field({
-    type: [UnresolvedRequestRef],
+    type: UnresolvedRequestConnection,
     description:
-      'The requests whose outcome is unknown, oldest first; to a dashboard token those of what its scopes read. Empty in embedded mode, in which every outcome is known.',
-    args: { first: t.arg.int({ description: 'The number of requests, 1 to 100; 50 if omitted.' }) },
-    resolve: (_, { first }, context) => {
+      'A list of the requests whose outcome is unknown, oldest first; to a dashboard token those of what its scopes read. `first` and `after` read towards the newer, `last` and `before` towards the older. Empty in embedded mode, in which every outcome is known.',
+    args: connectionArguments(t.arg),
+    resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'payouts.read');
-      return context.services.requests.list(caller.tenant, pageSize(first), operationsFor(caller));
+      const cursors = context.listCursors('unresolvedRequests');
+      const range = rangeOf(cursors, args);
+      const { requests } = context.services;
+      const { items, more } = await requests.list(caller.tenant, range, operationsFor(caller));
+      const nodes = items.map(({ position, request }) => ({ position, node: request }));
+      return connectionOf(cursors, nodes, { ...pagesBeside(range, more), total: () => 0 });
     },
   }),
 }));

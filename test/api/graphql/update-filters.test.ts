@@ -357,7 +357,8 @@ describe('the filters of all… updates', () => {
         token: createCheckoutToken.token,
       });
     }
-    const [newest, older] = (await client.request('{ pausedTokens { tokenId } }')).pausedTokens;
+    const [newest, older] = (await client.request('{ pausedTokens { nodes { tokenId } } }')).pausedTokens
+      .nodes;
     for (const { tokenId } of [newest, older]) {
       const stream = client.sse(
         'subscription ($after: String, $id: String) { allCheckoutTokenUpdates(after: $after, tokenId: $id) { tokenId } }',

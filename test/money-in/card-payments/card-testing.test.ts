@@ -30,7 +30,7 @@ const PAUSE = `mutation ($token: String!, $seconds: Int) { pauseToken(token: $to
   ... on PauseTokenSuccess { pause { tokenId reason pausedAt pausedUntil } } ... on UserError { code message } } }`;
 const RESUME = `mutation ($token: String!) { resumeToken(token: $token) { __typename
   ... on ResumeTokenSuccess { tokenId } ... on UserError { code message } } }`;
-const PAUSED = '{ pausedTokens { tokenId reason pausedAt pausedUntil } }';
+const PAUSED = '{ pausedTokens { nodes { tokenId reason pausedAt pausedUntil } } }';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -204,7 +204,7 @@ describe('a token that cards are tested with', () => {
     const declined = await metric('psa_cards_total', { outcome: 'declined' });
 
     await declineMany(own, 39);
-    expect((await live.request(PAUSED)).pausedTokens).toEqual([]);
+    expect((await live.request(PAUSED)).pausedTokens.nodes).toEqual([]);
     await declineMany(own, 1);
     const now = app.clock.now();
     const pause = {
@@ -212,8 +212,8 @@ describe('a token that cards are tested with', () => {
       pausedAt: now.toISOString(),
       pausedUntil: new Date(now.getTime() + 5 * MINUTE).toISOString(),
     };
-    const [{ tokenId }] = (await live.request(PAUSED)).pausedTokens;
-    expect((await live.request(PAUSED)).pausedTokens).toEqual([{ tokenId, ...pause }]);
+    const [{ tokenId }] = (await live.request(PAUSED)).pausedTokens.nodes;
+    expect((await live.request(PAUSED)).pausedTokens.nodes).toEqual([{ tokenId, ...pause }]);
     expect((await update).allCheckoutTokenUpdates).toEqual({ tokenId, occurredAt: now.toISOString(), pause });
     expect(await metric('psa_checkout_token_pauses_total')).toBe(before + 1);
     expect(await metric('psa_cards_total', { outcome: 'declined' })).toBe(declined + 40);
@@ -234,7 +234,7 @@ describe('a token that cards are tested with', () => {
     expect((await post(other.cardPayment.orderCode, APPROVED, unlucky)).status).toBe(303);
 
     app.clock.advance(4 * MINUTE);
-    expect((await live.request(PAUSED)).pausedTokens).toEqual([]);
+    expect((await live.request(PAUSED)).pausedTokens.nodes).toEqual([]);
     await updates.close();
   }, 60_000);
 });
@@ -263,7 +263,7 @@ describe('pauseToken', () => {
     expect(await live.request(RESUME, { token: tokenId })).toEqual({
       resumeToken: { __typename: 'ResumeTokenSuccess', tokenId },
     });
-    expect((await live.request(PAUSED)).pausedTokens).toEqual([]);
+    expect((await live.request(PAUSED)).pausedTokens.nodes).toEqual([]);
     expect((await post(cardPayment.orderCode, APPROVED, address)).status).toBe(303);
     expect((await start(address)).__typename).toBe('StartCheckoutSuccess');
   });
@@ -273,7 +273,7 @@ describe('pauseToken', () => {
     expect((await live.request(PAUSE, { token, seconds: null })).pauseToken.__typename).toBe(
       'ValidationError',
     );
-    expect((await live.request(PAUSED)).pausedTokens).toEqual([]);
+    expect((await live.request(PAUSED)).pausedTokens.nodes).toEqual([]);
     const address = visitor();
     const { cardPayment } = await start(address);
     await live.request(PAUSE, { token, seconds: 604_800 });
@@ -329,7 +329,7 @@ describe('pauseToken', () => {
         message: 'seconds: must lie from 1 to 31536000',
       });
     expect((await app.client(token).request(PAUSE, { token })).pauseToken.code).toBe('FORBIDDEN');
-    expect((await live.request(PAUSED)).pausedTokens).toEqual([]);
+    expect((await live.request(PAUSED)).pausedTokens.nodes).toEqual([]);
   });
 });
 

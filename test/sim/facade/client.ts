@@ -77,8 +77,8 @@ const BY_CODE = `query ($code: String) { answer: payout(code: $code) { ${PAYOUT}
 const BY_REFERENCE = `query ($subaccountId: String!, $reference: String!) {
   answer: subaccountPayout(subaccountId: $subaccountId, reference: $reference) { ${SUBACCOUNT_PAYOUT} } }`;
 const LIST = `query { answer: payouts(first: 50) { nodes { ${PAYOUT} } } }`;
-const UNRESOLVED = `query { answer: unresolvedRequests {
-  idempotencyKey payout { ${PAYOUT} } subaccountPayout { ${SUBACCOUNT_PAYOUT} } } }`;
+const UNRESOLVED = `query { answer: unresolvedRequests { nodes {
+  idempotencyKey payout { ${PAYOUT} } subaccountPayout { ${SUBACCOUNT_PAYOUT} } } } }`;
 const UPDATES = `subscription ($id: ID) { payoutUpdates(id: $id) { payout { ${PAYOUT} } } }`;
 const SUBACCOUNT_UPDATES = `subscription ($subaccountId: String!, $reference: String!) {
   payoutUpdates: subaccountPayoutUpdates(subaccountId: $subaccountId, reference: $reference) { payout: subaccountPayout { ${SUBACCOUNT_PAYOUT} } } }`;
@@ -239,7 +239,7 @@ export function createClientOf({
       return waits(attempt, soon());
     }
     if (way === 'unresolved') {
-      const open = (await ask(anyInstance(), 'unresolved', UNRESOLVED, {}))?.data?.answer as
+      const open = (await ask(anyInstance(), 'unresolved', UNRESOLVED, {}))?.data?.answer?.nodes as
         | Data[]
         | undefined;
       const mine = open?.find(({ idempotencyKey }) => idempotencyKey === key);

@@ -37,8 +37,6 @@ const BOUNDED: Record<string, string> = {
   'PixSubscription.returnedCredits': 'one for each further PIX of one code',
   'Query._entities': 'the representations of the request',
   'Query.nodes': 'the ids of the request',
-  'Query.pausedTokens': 'the newest',
-  'Query.unresolvedRequests': 'an argument of its own',
   'Query.webhookEvents': 'the events of the code',
   'RefundTotals.groups': 'the hours of 31 days, by statuses',
   'SalesTotals.groups': 'the hours of 31 days, by methods and statuses',

@@ -8,7 +8,7 @@ export const DEFAULT_PAGE = 50;
 export const LARGEST_PAGE = 100;
 
 /** Checks a page size (the document's section 2.1.6): 1 to 100, 50 where left out. @throws ValidationError naming the argument */
-export function pageSize(requested: number | null | undefined, argument: 'first' | 'last' = 'first'): number {
+function pageSize(requested: number | null | undefined, argument: 'first' | 'last' = 'first'): number {
   const size = requested ?? DEFAULT_PAGE;
   if (size < 1 || size > LARGEST_PAGE)
     throw new ValidationError([{ path: argument, message: `must lie from 1 to ${LARGEST_PAGE}` }]);

@@ -215,7 +215,7 @@ export async function createEmbeddedRuntime({
     refunds,
     requestKeys: createRequestKeys(database.sql),
     // The ledger is here, so no outcome is unknown.
-    requests: { list: async () => [] },
+    requests: { list: async () => ({ items: [], more: false }) },
     sandbox,
     subscriptions,
     webhooks,

@@ -6,7 +6,7 @@ import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import type { MirroredResource } from '../../kernel/upstream-family.ts';
 import { createRemoteCardPayments } from '../../money-in/card-payments/remote/service.ts';
 import { createRemoteCheckoutTokens } from '../../money-in/card-payments/remote/token-service.ts';
-import { createCheckoutTokenService, MAX_LISTED } from '../../money-in/card-payments/tokens/service.ts';
+import { createCheckoutTokenService } from '../../money-in/card-payments/tokens/service.ts';
 import { selectMintedAt, selectPausedTokens } from '../../money-in/card-payments/tokens/store.ts';
 import { createRemotePayments } from '../../money-in/payments/remote/service.ts';
 import { createUnresolvedRequests } from '../../requests/remote/service.ts';
@@ -226,8 +226,8 @@ export async function createRemoteRuntime({
       families: dependencies.families,
       records,
       mintedAt: (tokenId) => selectMintedAt(database.sql, tokenId),
-      listPaused: (tenant, behind) =>
-        selectPausedTokens(database.sql, { tenant, behind, now: clock.now(), limit: MAX_LISTED }),
+      listPaused: (tenant, range, behind) =>
+        selectPausedTokens(database.sql, { ...range, tenant, behind, now: clock.now() }),
     },
   );
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });

@@ -1,3 +1,4 @@
+import { withoutExtra } from '../../kernel/list-range.ts';
 import { isCents } from '../../kernel/money.ts';
 import type { Intents, RequestKind } from '../../upstream/intents/operations.ts';
 import type { Intent } from '../../upstream/intents/transitions.ts';
@@ -13,9 +14,14 @@ export function createUnresolvedRequests({
   kinds: Readonly<Record<string, RequestKind>>;
 }): UnresolvedRequestService {
   return {
-    async list(tenant, limit, operations) {
-      const open = await intents.unresolved(tenant, limit, operations);
-      return open.map((intent) => toUnresolved(intent, kinds));
+    async list(tenant, range, operations) {
+      const page = { ...range, limit: range.limit + 1 };
+      const { items, more } = withoutExtra(await intents.unresolved(tenant, page, operations), range);
+      const listed = items.map(({ position, intent }) => ({
+        position,
+        request: toUnresolved(intent, kinds),
+      }));
+      return { items: listed, more };
     },
   };
 }

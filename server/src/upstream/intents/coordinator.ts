@@ -411,7 +411,7 @@ export function createIntents({
     },
     assertNotMissing: () => earlier.assertNotMissing(null),
     open: (tenant, kind) => selectOpenIntents(database.sql, tenant, kind),
-    unresolved: (tenant, limit, kinds) => selectUnresolved(database.sql, tenant, limit, kinds),
+    unresolved: (tenant, range, kinds) => selectUnresolved(database.sql, tenant, range, kinds),
     unidentified: (tenant, kind) => selectUnidentified(database.sql, tenant, kind),
     async lookUpSoon(tenant, inputHash) {
       const open = await selectOpenWithInput(database.sql, tenant, inputHash);

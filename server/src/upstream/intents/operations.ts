@@ -1,4 +1,5 @@
 import { OutageError, PaymentError, UpstreamError } from '../../kernel/errors.ts';
+import type { ListRange } from '../../kernel/list-range.ts';
 import { describeBehind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Reader, State, Writes } from '../../state/commit/commit.ts';
@@ -142,7 +143,11 @@ export interface Intents {
    */
   lookUpSoon(tenant: Tenant, inputHash: string): Promise<void>;
   /** Lists the intents of these kinds, or of any, whose outcome is not known yet, the oldest first. */
-  unresolved(tenant: Tenant, limit: number, kinds?: readonly string[]): Promise<Intent[]>;
+  unresolved(
+    tenant: Tenant,
+    range: ListRange,
+    kinds?: readonly string[],
+  ): Promise<{ position: number; intent: Intent }[]>;
   /** Lists the intents of one kind that were done, but whose resource the service has not named. */
   unidentified(tenant: Tenant, kind: string): Promise<Intent[]>;
   readonly tasks: Record<typeof RESOLVE, TaskHandler>;

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely';
+import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Collection } from '../../state/commit/commit.ts';
 import type { Sql } from '../../state/db/database.ts';
@@ -106,19 +107,29 @@ export async function selectOpenIntents(sql: Sql, tenant: Tenant, kind: string):
 export async function selectUnresolved(
   sql: Sql,
   tenant: Tenant,
-  limit: number,
+  { end, limit, after, before }: ListRange,
   kinds: readonly string[] | undefined,
-): Promise<Intent[]> {
-  const rows = await ofTenant(sql, 'upstream_intent', tenant)
+): Promise<{ position: number; intent: Intent }[]> {
+  // The place of an intent is its millisecond, and its number among those of that millisecond.
+  const open = ofTenant(sql, 'upstream_intent', tenant)
     .selectAll()
-    .where('state', 'in', ['sending', 'in_doubt'])
+    .select(
+      raw<number>`floor(extract(epoch from created_at) * 1000)::bigint * 1000
+        + row_number() over (partition by created_at order by id)`.as('position'),
+    )
+    .where('state', 'in', ['sending', 'in_doubt']);
+  const rows = await sql
+    .selectFrom(open.as('open'))
+    .selectAll()
     // An operation is the kind alone, or the kind, a colon and a detail.
     .$if(kinds !== undefined, (query) => query.where(raw`split_part(operation, ':', 1)`, 'in', kinds))
-    .orderBy('created_at')
-    .orderBy('id')
+    .$if(after !== undefined, (query) => query.where('position', '>', after!))
+    .$if(before !== undefined, (query) => query.where('position', '<', before!))
+    .orderBy('position', end === 'first' ? 'asc' : 'desc')
     .limit(limit)
     .execute();
-  return rows.map(intentTable.fromRow);
+  const oldestFirst = end === 'first' ? rows : rows.reverse();
+  return oldestFirst.map((row) => ({ position: Number(row.position), intent: intentTable.fromRow(row) }));
 }
 
 /** The intents of all accounts whose outcome is not known yet, the oldest first. */

@@ -1,3 +1,4 @@
+import { type ListRange, withoutExtra } from '../../../kernel/list-range.ts';
 import type { Behind } from '../../../kernel/records.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
@@ -18,7 +19,11 @@ export function createRemoteCheckoutTokens(
     /** Reads when a token was minted; null if there is none. */
     mintedAt: (tokenId: string) => Promise<Date | null>;
     /** Lists the pauses in force, with those of records that went back. */
-    listPaused: (tenant: Tenant, behind: Behind) => Promise<PausedToken[]>;
+    listPaused: (
+      tenant: Tenant,
+      range: ListRange,
+      behind: Behind,
+    ) => Promise<{ position: number; pause: PausedToken }[]>;
   },
 ): CheckoutTokenService {
   return {
@@ -48,9 +53,10 @@ export function createRemoteCheckoutTokens(
         return at && at < behind.until ? pauseOfRestore(behind) : pause;
       });
     },
-    async listPaused(tenant) {
+    async listPaused(tenant, range) {
       const behind = await records.behind();
-      return behind ? listPaused(tenant, behind) : service.listPaused(tenant);
+      if (!behind) return service.listPaused(tenant, range);
+      return withoutExtra(await listPaused(tenant, { ...range, limit: range.limit + 1 }, behind), range);
     },
   };
 }

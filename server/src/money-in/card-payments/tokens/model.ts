@@ -5,6 +5,7 @@ import type { CheckoutGrant } from '../../../kernel/caller.ts';
 import { plusMs } from '../../../kernel/clock.ts';
 import { IdempotencyError, PreconditionError, ValidationError } from '../../../kernel/errors.ts';
 import { hashInput } from '../../../kernel/input-hash.ts';
+import type { ListedRange, ListRange } from '../../../kernel/list-range.ts';
 import type { Behind } from '../../../kernel/records.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import { notNull, optionalLimit, requiredOr } from '../../../kernel/text.ts';
@@ -187,8 +188,11 @@ export interface CheckoutTokenService {
   pauseOf(tokenId: string): Promise<TokenPause | null>;
   /** Finds the last pause of each token, as `pauseOf` does. */
   pausesOf(tokenIds: readonly string[]): Promise<(TokenPause | null)[]>;
-  /** Lists the pauses in force, newest first; at most 100. */
-  listPaused(tenant: Tenant): Promise<PausedToken[]>;
+  /** Lists the pauses in force, those of the newest tokens first. */
+  listPaused(
+    tenant: Tenant,
+    range: ListRange,
+  ): Promise<ListedRange<{ position: number; pause: PausedToken }>>;
 }
 
 /** Pauses for the operator of the server, in every account. */
@@ -197,7 +201,7 @@ export interface TokenAdministration {
   pauseToken(input: z.output<typeof pauseTokenInput>): Promise<{ token: PausedToken }>;
   /** Ends the pause of a token, if it has one. @throws NotFoundError */
   resumeToken(input: z.output<typeof resumeTokenInput>): Promise<{ tokenId: string }>;
-  /** Lists the pauses in force of all accounts, newest first; at most 100. */
+  /** Lists the pauses in force of all accounts, those of the newest tokens first; at most 100. */
   listPausedTokens(): Promise<{ tokens: PausedToken[] }>;
 }
 

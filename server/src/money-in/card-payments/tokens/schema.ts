@@ -2,6 +2,13 @@ import { type MintedToken, namedToken } from '../../../access/model.ts';
 import { namedTokenArguments, TOKEN_ID, TRUSTED_DOCUMENTS_ONLY, Viewer } from '../../../access/schema.ts';
 import { builder } from '../../../api/graphql/builder.ts';
 import { authorized, successType } from '../../../api/graphql/mutations.ts';
+import {
+  BOTH_WAYS,
+  connectionArguments,
+  connectionOf,
+  pagesBeside,
+  rangeOf,
+} from '../../../api/graphql/paging.ts';
 import { defineUpdates } from '../../../api/graphql/updates.ts';
 import { assertMay, assertUnrestrictedKey, callerOf } from '../../../kernel/caller.ts';
 import { secondsLeft } from '../../../kernel/clock.ts';
@@ -220,14 +227,24 @@ builder.objectField(Viewer, 'checkoutMethods', (t) =>
 
 // ── Queries and subscriptions ───────────────────────────────────────────────────────────────────
 
+const TokenPauseConnection = builder.connectionObject(
+  { type: TokenPauseRef, name: 'TokenPauseConnection' },
+  { name: 'TokenPauseEdge' },
+);
+
 builder.queryField('pausedTokens', (t) =>
   t.field({
-    type: [TokenPauseRef],
-    description: 'The pauses of checkout tokens that are in force, newest first; at most 100.',
-    resolve: (_, __, context) => {
+    type: TokenPauseConnection,
+    description: `A list of the pauses of checkout tokens that are in force, those of the newest tokens first. ${BOTH_WAYS}`,
+    args: connectionArguments(t.arg),
+    resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'card_payments.read');
-      return context.services.checkoutTokens.listPaused(caller.tenant);
+      const cursors = context.listCursors('pausedTokens');
+      const range = rangeOf(cursors, args);
+      const { items, more } = await context.services.checkoutTokens.listPaused(caller.tenant, range);
+      const nodes = items.map(({ position, pause }) => ({ position, node: pause }));
+      return connectionOf(cursors, nodes, { ...pagesBeside(range, more), total: () => 0 });
     },
   }),
 );

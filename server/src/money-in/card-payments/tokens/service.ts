@@ -9,6 +9,7 @@ import {
 import type { CheckoutGrant } from '../../../kernel/caller.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { NotFoundError } from '../../../kernel/errors.ts';
+import { withoutExtra } from '../../../kernel/list-range.ts';
 import type { Behind } from '../../../kernel/records.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import { type Collection, type Committer, put } from '../../../state/commit/commit.ts';
@@ -45,7 +46,8 @@ interface PauseDependencies {
   credentials: CredentialCollection;
 }
 
-export const MAX_LISTED = 100;
+/** The largest number of pauses that the command lists. */
+const MAX_LISTED = 100;
 /** The operation under which the first token of each `externalId` is remembered, with a hash of its input. */
 const ORDER = 'checkoutOrder';
 
@@ -156,7 +158,10 @@ export function createCheckoutTokenService({
       const found = await selectPauses(sql, tokenIds);
       return tokenIds.map((tokenId) => found.find((each) => each.tokenId === tokenId)?.pause ?? null);
     },
-    listPaused: (tenant) => selectPausedTokens(sql, { tenant, now: clock.now(), limit: MAX_LISTED }),
+    async listPaused(tenant, range) {
+      const page = { ...range, tenant, now: clock.now(), limit: range.limit + 1 };
+      return withoutExtra(await selectPausedTokens(sql, page), range);
+    },
   };
 }
 
@@ -191,8 +196,9 @@ export function createTokenAdministration({
 
     async listPausedTokens() {
       const { sql } = dependencies.database;
-      const part = { tenant: null, now: clock.now(), limit: MAX_LISTED };
-      return { tokens: await selectPausedTokens(sql, { ...part, behind: await behind() }) };
+      const part = { tenant: null, now: clock.now(), end: 'first' as const, limit: MAX_LISTED };
+      const listed = await selectPausedTokens(sql, { ...part, behind: await behind() });
+      return { tokens: listed.map(({ pause }) => pause) };
     },
   };
 }

@@ -1,6 +1,7 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { CheckoutGrant } from '../../../kernel/caller.ts';
 import { hashSecret } from '../../../kernel/ids.ts';
+import type { ListRange } from '../../../kernel/list-range.ts';
 import type { Behind } from '../../../kernel/records.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import type { Sql } from '../../../state/db/database.ts';
@@ -66,65 +67,81 @@ export async function updatePauses(sql: Sql, rows: readonly TokenSnapshot[]): Pr
       .execute();
 }
 
-/** A part of the pauses: those of one account, or of all. */
-interface PausesOf {
+/** A part of the pauses: a range of those of one account, or of all. */
+interface PausesOf extends ListRange {
   tenant: Tenant | null;
   now: Date;
-  limit: number;
+}
+
+/** A pause with its place in the list, which is that of its token. */
+interface ListedPause {
+  position: number;
+  pause: PausedToken;
 }
 
 /**
- * Lists the pauses in force, newest first. `behind`: the mark of records that were set back, which pauses
- * every older token.
+ * Lists the pauses in force, those of the newest tokens first. `behind`: the mark of records that were set back, which
+ * pauses every older token.
  */
 export async function selectPausedTokens(
   sql: Sql,
   { behind = null, ...part }: PausesOf & { behind?: Behind | null },
-): Promise<PausedToken[]> {
+): Promise<ListedPause[]> {
   const [stored, ofRestore] = await Promise.all([
     selectStoredPauses(sql, part),
-    behind ? selectTokensOfBefore(sql, { ...part, until: behind.until }) : [],
+    behind ? selectTokensOfBefore(sql, { ...part, behind }) : [],
   ]);
-  const isOfRestore = new Set(ofRestore);
-  return [
-    ...stored.filter(({ tokenId }) => !isOfRestore.has(tokenId)),
-    ...ofRestore.map((tokenId) => ({ tokenId, ...pauseOfRestore(behind!) })),
-  ]
-    .sort((left, right) => right.pausedAt.getTime() - left.pausedAt.getTime())
-    .slice(0, part.limit);
+  const isOfRestore = new Set(ofRestore.map(({ position }) => position));
+  const pauses = [...stored.filter(({ position }) => !isOfRestore.has(position)), ...ofRestore].sort(
+    (left, right) => right.position - left.position,
+  );
+  return part.end === 'first' ? pauses.slice(0, part.limit) : pauses.slice(-part.limit);
 }
 
 /**
- * Selects the checkout tokens that are in use and were minted before an instant, the newest first. For an
- * order it selects the first token, at which the order's pause is stored.
+ * Selects the checkout tokens that are in use and were minted before an instant. For an order it selects the
+ * first token, at which the order's pause is stored.
  */
 async function selectTokensOfBefore(
   sql: Sql,
-  { tenant, now, limit, until }: PausesOf & { until: Date },
-): Promise<string[]> {
-  const { rows } = await raw<{ id: string }>`
-    select first.id from token
+  { tenant, now, behind, end, limit, after, before }: PausesOf & { behind: Behind },
+): Promise<ListedPause[]> {
+  const { rows } = await raw<{ id: string; number: number }>`
+    select first.id, first.number from token
     join token first on first.id = coalesce(token."grant" ->> 'orderTokenId', token.id)
     where token.kind = 'checkout' and token.revoked_at is null
-      and (token.expires_at is null or token.expires_at > ${now}) and first.created_at < ${until}
+      and (token.expires_at is null or token.expires_at > ${now}) and first.created_at < ${behind.until}
       ${tenant ? raw`and token.account_id = ${tenant.accountId} and token.environment = ${tenant.environment}` : raw``}
-    group by first.id order by max(first.created_at) desc, first.id limit ${limit}
+      ${after === undefined ? raw`` : raw`and first.number < ${after}`}
+      ${before === undefined ? raw`` : raw`and first.number > ${before}`}
+    group by first.id order by first.number ${end === 'first' ? raw`desc` : raw``} limit ${limit}
   `.execute(sql);
-  return rows.map(({ id }) => id);
+  return rows.map(({ id, number }) => ({
+    position: number,
+    pause: { tokenId: id, ...pauseOfRestore(behind) },
+  }));
 }
 
 /** The pause of an order is stored at its first token, and listed even if that token is revoked. */
-async function selectStoredPauses(sql: Sql, { tenant, now, limit }: PausesOf): Promise<PausedToken[]> {
+async function selectStoredPauses(
+  sql: Sql,
+  { tenant, now, end, limit, after, before }: PausesOf,
+): Promise<ListedPause[]> {
   let query = sql
     .selectFrom('token')
-    .select(COLUMNS)
+    .select([...COLUMNS, 'number'])
     .where('paused_at', 'is not', null)
     .where((or) => or.or([or('paused_until', 'is', null), or('paused_until', '>', now)]))
     .where((or) => or.or([or('revoked_at', 'is', null), raw<boolean>`"grant" ->> 'externalId' is not null`]));
   if (tenant)
     query = query.where('account_id', '=', tenant.accountId).where('environment', '=', tenant.environment);
-  const rows = await query.orderBy('paused_at', 'desc').orderBy('id').limit(limit).execute();
-  return rows.map((row) => ({ tokenId: row.id, ...toPause(row)! }));
+  if (after !== undefined) query = query.where('number', '<', after);
+  if (before !== undefined) query = query.where('number', '>', before);
+  const rows = await query
+    .orderBy('number', end === 'first' ? 'desc' : 'asc')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ position: row.number, pause: { tokenId: row.id, ...toPause(row)! } }));
 }
 
 /** @throws TypeError for a restore's pause, which is not stored: the mark of the records stands for it */
