@@ -29,7 +29,7 @@ describe('the key of a request to another service', () => {
     async (state) => {
       const keys = keysWith({ state, resourceId: null });
       await expect(keys.resourceOf(TENANT, 'createPayment', 'k')).rejects.toMatchObject({
-        ...{ code: 'OUTCOME_UNKNOWN', retryable: true, moneyMayHaveMoved: false },
+        ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false },
       });
       await expect(keys.resourceOf(TENANT, 'transferToSubaccount', 'k')).rejects.toMatchObject({
         ...{ code: 'OUTCOME_UNKNOWN', retryable: false, moneyMayHaveMoved: true },
