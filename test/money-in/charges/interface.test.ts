@@ -414,6 +414,34 @@ describe('sales', () => {
     expect(refused.errors[0].message).toContain('orderId');
   });
 
+  test('A return of an order and one of a charge with the same text differ in orderId', async () => {
+    await merchant();
+    const { paymentId } = (await rest.post('/payments', { amountCents: 500, orderId: '1042' })).body;
+    const { chargeId } = (await rest.post('/charges', { amountCents: 500, externalId: '1042' })).body;
+    for (let paid = 0; paid < 2; paid += 1) {
+      await pay(chargeId);
+      await app.pix.pay({ txid: txidOf(paymentId) });
+      await app.payments.receive(tenant, paymentId);
+    }
+    const listed = async (filter: object) =>
+      (
+        await graphql.request(
+          `query ($filter: PaymentReturnFilter) { returns(filter: $filter) {
+            totalCount nodes { orderId of { __typename } } } }`,
+          { filter },
+        )
+      ).returns;
+    const ofOrder = { orderId: '1042', of: { __typename: 'Payment' } };
+    expect(await listed({ orderId: '1042' })).toEqual({ totalCount: 1, nodes: [ofOrder] });
+    const both = await listed({ externalId: '1042' });
+    expect(both.totalCount).toBe(2);
+    expect(both.nodes).toContainEqual({ orderId: null, of: { __typename: 'Charge' } });
+    const { returns } = (await rest.get('/returns')).body;
+    expect(new Set(returns.map((each: { orderId: string | null }) => each.orderId))).toEqual(
+      new Set(['1042', null]),
+    );
+  });
+
   test('The deprecated names of a charge answer the same as their successors', async () => {
     await merchant({ pixFeeCents: 50 });
     const { chargeId } = await createdBy({ valueCents: 5_000 });
