@@ -1208,7 +1208,7 @@ function graphqlOperations(ids: Ids): Operation[] {
     ...Object.entries(FILTERS).map(
       ([type, { list, ofSubaccount, ofSubscription, ...members }]): Operation => {
         const { fields, ofList } = members;
-        const selected = `${ofSubaccount ?? ofSubscription ?? list}(first: 1, filter: $filter) { totalCount }`;
+        const selected = `${ofSubaccount ?? ofSubscription ?? list}(first: 1, filter: $filter) { pageInfo { hasNextPage } }`;
         const parents = {
           subaccount: `subaccount(subaccountId: "${ids.own.subaccount}") { ${selected} }`,
           subscription: `subscription(subscriptionId: "${ids.own.subscription}") { ${selected} }`,

@@ -182,4 +182,12 @@ export const FILTERS: Readonly<
     list: 'storeProducts',
     fields: { ...amounts('Price'), available: { field: { kind: 'flag', valid: true } } },
   },
+  TokenFilter: {
+    list: 'tokens',
+    fields: {
+      kind: choices('CHECKOUT'),
+      reusable: { field: { kind: 'flag', valid: true } },
+      ended: { field: { kind: 'flag', valid: true } },
+    },
+  },
 };

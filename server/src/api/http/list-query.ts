@@ -53,8 +53,10 @@ export const textQuery = (description: string) => z.string().optional().meta({ d
 
 /** `true` or `false`. */
 export function booleanQuery(description: string) {
+  const message = 'must be true or false';
   return z
-    .enum(['true', 'false'], 'must be true or false')
+    .string()
+    .refine((text) => text === 'true' || text === 'false', { message, abort: true })
     .transform((text) => text === 'true')
     .optional()
     .meta({ type: 'boolean', description });

@@ -60,16 +60,6 @@ export type CreateTestPaymentInput = z.infer<typeof createTestPaymentInput>;
 /** The events that a client can cause: the payer pays, its bank refuses, or the time ends. */
 const SIMULATED_OUTCOMES = ['paid', 'declined', 'expired'] as const;
 
-/** The members of a test payment that no payer pays. */
-const WITHOUT_ID = ['amountCents', 'valueCents'].map((member) => ({
-  required: [member],
-  not: {
-    anyOf: ['id', ...['amountCents', 'valueCents'].filter((each) => each !== member)].map((each) => ({
-      required: [each],
-    })),
-  },
-}));
-
 /** The id of a resource that a PIX code pays. */
 export const pixIdText = z
   .string()
@@ -153,8 +143,7 @@ export const testPaymentBody = testPayment
   })
   .refine(isOfPayer, NO_AMOUNT)
   .refine(canDecline, NO_DECLINE)
-  // With an id `amountCents` is what the payer sends.
-  .meta({ oneOf: [{ required: ['id'] }, ...WITHOUT_ID] });
+  .meta({ anyOf: ['id', 'amountCents', 'valueCents'].map((member) => ({ required: [member] })) });
 
 export interface SandboxService<
   P extends TestPayment = TestPayment,
