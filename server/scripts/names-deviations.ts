@@ -132,4 +132,20 @@ export const DEVIATIONS: readonly { reason: string; cells: readonly string[] }[]
       'GraphQL alone lists and ends tokens. Streams and webhooks report the pauses of checkout tokens, for dashboard tokens have none.',
     cells: of('Token', 'updates', 'node', 'REST', 'webhooks'),
   },
+  {
+    reason:
+      'It is a state of a token, under whose identifier it is listed, followed and announced; it ends with the pause.',
+    cells: [
+      ...of('TokenPause', 'identifier', 'own number', 'status', 'amount', 'times', 'filter', 'order'),
+      ...of('TokenPause', 'updates', 'node', 'REST', 'webhooks'),
+    ],
+  },
+  {
+    reason:
+      'It is a request of a facade whose outcome is not known, no resource of the service: its list ends with the doubt.',
+    cells: [
+      ...of('UnresolvedRequest', 'identifier', 'own number', 'status', 'times', 'filter', 'order'),
+      ...of('UnresolvedRequest', 'updates', 'node', 'REST', 'webhooks'),
+    ],
+  },
 ];
