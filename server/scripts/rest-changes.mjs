@@ -189,9 +189,23 @@ function schemaChanges(context, name, old, schema) {
   return changes;
 }
 
-/** @param {Schema} schema @returns {Schema[]} */
-function alternatives(schema) {
-  return schema.anyOf ?? schema.oneOf ?? [schema];
+/**
+ * The alternatives of a schema, each with what stands beside all of them.
+ *
+ * @param {Schema} schema @returns {Schema[]}
+ */
+function alternatives({ anyOf, oneOf, ...common }) {
+  const { properties, required = [] } = common;
+  return (anyOf ?? oneOf ?? [{}]).map((one) =>
+    one.$ref === undefined
+      ? {
+          ...common,
+          ...one,
+          ...((properties ?? one.properties) && { properties: { ...properties, ...one.properties } }),
+          required: [...required, ...(one.required ?? [])],
+        }
+      : one,
+  );
 }
 
 /** Whether every type of the narrow one is one of the wide one. @param {Schema} narrow @param {Schema} wide */
@@ -228,6 +242,8 @@ function isTighter(keyword, narrow, wide, side) {
   // A client that leaves the member out gets another value than before.
   if (keyword === 'default') return side === 'request' && differs(own, limit);
   if (limit === undefined) return false;
+  // It says how many bits a program needs, and admits every integer that JSON carries exactly.
+  if (keyword === 'format' && limit === 'int64') return false;
   if (LOWER_BOUNDS.has(keyword)) return own === undefined || Number(own) < Number(limit);
   if (UPPER_BOUNDS.has(keyword)) return own === undefined || Number(own) > Number(limit);
   return differs(own, limit);

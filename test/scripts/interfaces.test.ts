@@ -196,6 +196,14 @@ describe('The comparison of the REST description', () => {
       ['schemas/Payout: status'],
     ],
     [
+      'a member of a body that no alternative has',
+      (d) => {
+        Object.assign(body(d), { oneOf: [{ required: ['amount'] }, { required: ['amountCents'] }] });
+        delete body(d).properties.walletAddress;
+      },
+      ['POST /v1/payouts: walletAddress'],
+    ],
+    [
       'a keyword that the comparison does not know',
       (d) => Object.assign(body(d).properties.amount, { multipleOf: 5 }),
       ['POST /v1/payouts: amount'],
@@ -218,6 +226,18 @@ describe('The comparison of the REST description', () => {
       (d) => Object.assign(body(d).properties, { reason: { type: 'string' } }),
     ],
     ['a member of a body that may be left out now', (d) => body(d).required.pop()],
+    [
+      'another member in place of a required one',
+      (d) => {
+        const { properties, required } = body(d);
+        Object.assign(body(d), {
+          properties: { ...properties, amountCents: { type: 'integer' } },
+          required: required.filter((name: string) => name !== 'amount'),
+          oneOf: [{ required: ['amount'] }, { required: ['amountCents'] }],
+        });
+      },
+    ],
+    ['the format of integers', (d) => Object.assign(list(d).parameters[0].schema, { format: 'int64' })],
     ['a new value that a body may have', (d) => body(d).properties.method.enum.push('boleto')],
     [
       'a new member of an answer',

@@ -30,7 +30,11 @@ export function parseCommand(args: readonly string[]): ParsedCommand {
   let help = '';
   const program = new Command(PSA_COMMAND)
     .exitOverride()
-    .version(programVersion(), '-V, --version', 'prints the version')
+    .option('-V, --version', 'prints the version')
+    .on('option:version', () => {
+      help = `${programVersion()}\n`;
+      throw new CommanderError(0, 'commander.version', help);
+    })
     .showSuggestionAfterError(false)
     .configureOutput({
       writeOut(text) {
