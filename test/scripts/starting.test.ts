@@ -1,13 +1,16 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
+let starts = 0;
+
 /**
  * Starts a program below a parent, npm or another program, with the test's listeners and parent, and with signals
  * that are only recorded.
  */
 async function startBelow(by: 'endWithNpm' | 'endWithParent') {
-  // The module remembers received signals for the life of a process.
-  vi.resetModules();
-  const starting = await import('../../server/bin/starting.mjs');
+  // The module remembers received signals for the life of a process, which other tests share: each start has its own.
+  starts += 1;
+  const own = new URL(`../../server/bin/starting.mjs?start=${starts}`, import.meta.url).href;
+  const starting: typeof import('../../server/bin/starting.mjs') = await import(/* @vite-ignore */ own);
   vi.useFakeTimers();
   vi.stubEnv('npm_lifecycle_event', 'start');
   const listeners = new Map<string | symbol, () => void>();

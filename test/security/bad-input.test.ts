@@ -56,6 +56,7 @@ const ELSEWHERE: readonly [inputs: RegExp, where: string][] = [
   [/\((after|before)\)$/, 'cursors: graphql/cursors.test.ts'],
   [/\(filter\)$/, 'a filter has a row for each member, and a test below that none is missing'],
   [/^Query\._entities\(/, 'objects as a gateway names them: graphql/federation.test.ts'],
+  [/^Query\.lookup\(/, 'each form of a reference: graphql/idempotency-header.test.ts'],
   [/^Query\.nodes\(/, 'each of them is read as the id of node: graphql/queries.test.ts'],
   [/\(tokenId\)$/, 'selects among changes, and no text is wrong: graphql/update-filters.test.ts'],
   [/^Mutation\.\w+\(input\.valueCents\)$/, 'amountCents under its other name: kernel/aliases.test.ts'],
@@ -119,7 +120,9 @@ describe('the table', () => {
     const places = [...inputPlaces(schema), ...inputPlacesOfRest(description)];
     const isElsewhere = (place: string) => ELSEWHERE.some(([inputs]) => inputs.test(place));
     const tried = new Set(operations.flatMap((operation) => operation.places));
-    expect([...tried].sort()).toEqual(places.filter((place) => !isElsewhere(place)).sort());
+    const wanted = new Set(places.filter((place) => !isElsewhere(place)));
+    expect([...wanted].filter((place) => !tried.has(place))).toEqual([]);
+    expect([...tried].filter((place) => !wanted.has(place))).toEqual([]);
     for (const [inputs, where] of ELSEWHERE)
       expect(
         places.some((place) => inputs.test(place)),
@@ -711,6 +714,13 @@ function restOperations(ids: Ids): Operation[] {
       idempotencyKey: REST_KEY,
     }),
     post('/products', PRODUCT),
+    post('/webhook-endpoint', {
+      url: { field: { kind: 'url', valid: 'https://loja.example/hook' } },
+      enabled: { field: { kind: 'flag', valid: true } },
+      optionalEvents: { field: { kind: 'choices', valid: ['payment.expired'] } },
+      previousSecretHours: { field: { kind: 'amount', valid: 24, max: 168 } },
+      rotateSecret: { field: { kind: 'flag', valid: false } },
+    }),
     remove('/products/{id}', 'id', idOf(ids, 'product', ids.spare.rest.product)),
     post('/deliveries', {
       productId: { field: productOf(ids), required: true },
@@ -1106,7 +1116,8 @@ function graphqlOperations(ids: Ids): Operation[] {
       ...BOUND,
     }),
     mutation('configureWebhook', {
-      url: { field: { kind: 'url', valid: 'https://loja.example/hook' }, required: true },
+      url: { field: { kind: 'url', valid: 'https://loja.example/hook' } },
+      enabled: { field: { kind: 'flag', valid: true } },
       optionalEvents: { field: { kind: 'choices', valid: ['PAYMENT_EXPIRED'] } },
       previousSecretHours: { field: { kind: 'amount', valid: 24, max: 168 } },
       rotateSecret: { field: { kind: 'flag', valid: false } },
@@ -1137,6 +1148,20 @@ function graphqlOperations(ids: Ids): Operation[] {
       },
     }),
     lookup('Query.payout', { idempotencyKey: { field: { kind: 'key', valid: PAYOUT_KEY } } }),
+    ...['cardPayment', 'charge', 'payment', 'refund', 'subscription'].map((name) =>
+      lookup(`Query.${name}`, { idempotencyKey: GRAPHQL_KEY }),
+    ),
+    lookup('Query.delivery', { idempotencyKey: { field: { kind: 'key', valid: 'chave-entrega' } } }),
+    ...['subaccountPayout', 'subaccountTransfer'].map((name) =>
+      lookup(
+        `Query.${name}`,
+        { idempotencyKey: GRAPHQL_KEY },
+        { otherArguments: { subaccountId: ids.own.subaccount } },
+      ),
+    ),
+    byId('Query.subaccountTransfer', 'subaccountId', 'subaccount', { idempotencyKey: 'chave-1' }),
+    lookup('Query.subaccount', { externalId: EXTERNAL_ID }),
+    byId('Query.delivery', 'deliveryId', 'delivery'),
     byId('Query.cardPayment', 'orderCode', 'card'),
     byId('Query.dispute', 'disputeId', 'dispute'),
     byId('Query.payment', 'paymentId', 'payment'),
@@ -1157,10 +1182,14 @@ function graphqlOperations(ids: Ids): Operation[] {
         { selection: '{ count }' },
       ),
     ),
-    lookup(
-      'Query.unresolvedRequests',
-      { first: { field: cents(7, { max: 100 }) } },
-      { selection: '{ nodes { requestId } }' },
+    ...Object.entries({
+      'Query.unresolvedRequests': '{ nodes { requestId } }',
+      'Query.pausedTokens': '{ nodes { tokenId } }',
+      'Query.tokens': '{ nodes { tokenId } }',
+    }).flatMap(([place, selection]) =>
+      ['first', 'last'].map((end) =>
+        lookup(place, { [end]: { field: cents(7, { max: 100 }) } }, { selection }),
+      ),
     ),
     ...Object.entries(LISTS).flatMap(([place, status]) => [
       lookup(

@@ -242,7 +242,9 @@ export function filterCases(of: Owner): FilterCase[] {
       const fulfills = shows(node, member.name);
       if (!fulfills || isInputObjectType(getNamedType(member.type))) return [];
       const shown = Object.keys(node.getFields()).filter((each) => fulfilling(member.name).includes(each));
-      const key = Object.keys(node.getFields()).find((each) => /^(?:id|returnId|number)$/.test(each))!;
+      const key = Object.keys(node.getFields()).find((each) =>
+        /^(?:id|returnId|tokenId|number)$/.test(each),
+      )!;
       // Some lists have one item more than the rows that were seeded.
       const page = ['first', 'last']
         .map((end) => {

@@ -388,7 +388,7 @@ describe('events', () => {
       failed: [false, 'payment,method'],
       'connection-change': [false, 'connection,transport'],
       'phase-change': [false, 'phase,previous'],
-      error: [false, 'code,message,retryable'],
+      error: [false, 'code,reason,message,retryable'],
     });
   });
 
@@ -540,6 +540,13 @@ describe('slots', () => {
   });
 });
 
+/** The answer to a start that has a code of the server. */
+interface Answered {
+  errors?: { extensions: { code: string } }[];
+  result?: { code: string };
+  status?: number;
+}
+
 describe('error codes', () => {
   const answers = (result: object): Partial<Scenario> => ({ start: { result } });
   const html = () => new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } });
@@ -588,7 +595,15 @@ describe('error codes', () => {
     const failed = event(element, 'psa-error');
     void element.start();
     const { detail } = await failed;
-    expect(detail).toEqual({ code, message: expect.stringMatching(/./), retryable });
+    const { errors, result, status } = (scenario.start ?? {}) as Answered;
+    const reason =
+      result?.code ?? errors?.[0]?.extensions.code ?? status ?? (code === 'protocol' ? 200 : undefined);
+    expect(detail).toEqual({
+      code,
+      reason: reason && String(reason),
+      message: expect.stringMatching(/./),
+      retryable,
+    });
     // An aborted start shows no error.
     if (code === 'aborted') return expect(element.error).toBeUndefined();
     expect(element.error).toMatchObject({ code, retryable });

@@ -33,7 +33,7 @@ export type CheckoutErrorCode =
 export interface CheckoutError {
   readonly code: CheckoutErrorCode;
   /** The server's own code, as GraphQL and REST have it, or the status of an answer without one. Absent if nothing has answered. */
-  readonly reason?: string | number | undefined;
+  readonly reason?: string | undefined;
   readonly message: string;
   readonly retryable: boolean;
   readonly retryAfterSeconds?: number | undefined;

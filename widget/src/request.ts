@@ -177,7 +177,8 @@ export function toCheckoutError({ message, extensions }: GraphqlError): Checkout
   const checkoutCode = CODES.find(([codes]) => codes.test(code as string))?.[1] ?? 'unknown';
   return {
     code: checkoutCode,
-    reason: code as string | undefined,
+    // The status of an answer without a code is a number.
+    reason: code ? `${code}` : undefined,
     message,
     retryable: !FINAL.test(checkoutCode),
     // Two and a half hours at most: a timer of 25 days or more fires at once.

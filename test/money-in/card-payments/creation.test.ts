@@ -40,7 +40,16 @@ describe('a card payment that may not be created', () => {
     });
   });
 
-  test.each([{}, { valueCents: null }, { valueCents: 80.5 }, { valueCents: '80' }, { valueCents: 2 ** 53 }])(
+  test.each([{}, { amountCents: null }, { valueCents: null }])(
+    'A card payment without an amount is refused by both names: %j',
+    async (input) => {
+      const { createCardPayment: refused } = await app.live.request(CREATE, { input });
+      expect(refused).toMatchObject({ __typename: 'ValidationError', code: 'BAD_USER_INPUT' });
+      expect(JSON.stringify(refused.fields)).toMatch(/amountCents.*valueCents/);
+    },
+  );
+
+  test.each([{ valueCents: 80.5 }, { valueCents: '80' }, { valueCents: 2 ** 53 }])(
     'A card payment with an invalid amount is refused: %j',
     async (input) => {
       const { status, body } = await app.live.send(CREATE, { input });

@@ -41,6 +41,7 @@ const BOUNDED: Record<string, string> = {
   'RefundTotals.groups': 'the hours of 31 days, by statuses',
   'SalesTotals.groups': 'the hours of 31 days, by methods and statuses',
   'SubaccountPayoutTotals.groups': 'the hours of 31 days, by statuses',
+  'Token.allowedOrigins': 'MAX_ORIGINS',
   'ValidationError.fields': 'the arguments of the request',
   'WebhookDelivery.attempts': 'seven attempts',
 };
@@ -126,7 +127,8 @@ describe('the first page of a long list', () => {
         restRequests(description).filter(({ isFiltered }) => isFiltered),
         12,
       ),
-    ];
+      // Without an upstream service no request is in doubt, and none is looked for.
+    ].filter(({ list }) => list !== 'Query.unresolvedRequests');
     // A table has no statistics until it is analyzed for the first time.
     withoutStatistics = await dearOf(
       requests.filter(({ isFiltered }) => !isFiltered),
