@@ -39,7 +39,7 @@ const filterOf = (args: readonly GraphQLArgument[]) =>
 /** The lists without a filter, and the reason of each. */
 const UNFILTERED: Record<string, string> = {
   'Query.pausedTokens': 'a short list that an operator empties: each needs a decision',
-  'Query.unresolvedRequests': 'a short list that an operator empties: each needs a decision',
+  'Query.requestsInDoubt': 'a short list that an operator empties: each needs a decision',
 };
 
 describe('The filter of a list', () => {

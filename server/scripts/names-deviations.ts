@@ -144,8 +144,8 @@ export const DEVIATIONS: readonly { reason: string; cells: readonly string[] }[]
     reason:
       'It is a request of a facade whose outcome is not known, no resource of the service: its list ends with the doubt.',
     cells: [
-      ...of('UnresolvedRequest', 'identifier', 'own number', 'status', 'times', 'filter', 'order'),
-      ...of('UnresolvedRequest', 'updates', 'node', 'REST', 'webhooks'),
+      ...of('RequestInDoubt', 'identifier', 'own number', 'status', 'times', 'filter', 'order'),
+      ...of('RequestInDoubt', 'updates', 'node', 'REST', 'webhooks'),
     ],
   },
 ];

@@ -66,7 +66,7 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   storeProducts: { scope: 'products', query: '{ storeProducts { totalCount nodes { name } } }' },
   payout: { scope: 'payouts', query: '{ payout(withdrawalId: $withdrawalId) { status } }' },
   payouts: { scope: 'payouts', query: '{ payouts { totalCount nodes { status } } }' },
-  unresolvedRequests: { scope: 'payouts', query: '{ unresolvedRequests { nodes { requestId } } }' },
+  requestsInDoubt: { scope: 'payouts', query: '{ requestsInDoubt { nodes { requestId } } }' },
   subaccount: { scope: 'subaccounts', query: '{ subaccount(subaccountId: $subaccountId) { balanceCents } }' },
   subaccounts: { scope: 'subaccounts', query: '{ subaccounts { totalCount nodes { balanceCents } } }' },
   subaccountPayout: {

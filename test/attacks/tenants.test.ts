@@ -532,7 +532,7 @@ const SELECTING =
   /^Subscription\..+\((filter\.\w+|tokenId)\)$|\(filter\.event\)$|^Query\.subaccountPayoutTotals\(filter\./;
 /** Texts that are stored as given, and that no lookup uses, and cursors of requests in doubt: there are none. */
 const FREE =
-  /unresolvedRequests|customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason|\.text|content\./;
+  /requestsInDoubt|customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason|\.text|content\./;
 
 /** A mutation that is followed by an update of the stream. */
 const CREATED_BY: Record<string, string> = {

@@ -1183,7 +1183,7 @@ function graphqlOperations(ids: Ids): Operation[] {
       ),
     ),
     ...Object.entries({
-      'Query.unresolvedRequests': '{ nodes { requestId } }',
+      'Query.requestsInDoubt': '{ nodes { requestId } }',
       'Query.pausedTokens': '{ nodes { tokenId } }',
       'Query.tokens': '{ nodes { tokenId } }',
     }).flatMap(([place, selection]) =>

@@ -21,7 +21,7 @@ export const REQUEST_OPERATIONS = [
 export type RequestOperation = (typeof REQUEST_OPERATIONS)[number];
 
 /** A request to the service behind a facade whose outcome is not known yet. */
-export interface UnresolvedRequest {
+export interface RequestInDoubt {
   /** The id: `int_` and 24 hex digits. */
   id: string;
   operation: RequestOperation | 'unknown';
@@ -39,9 +39,9 @@ export interface UnresolvedRequest {
   subaccountPayoutId: string | null;
 }
 
-export interface UnresolvedRequestService {
+export interface RequestsInDoubtService {
   /**
-   * Lists the unresolved requests of these operations, the oldest first: `after` reads towards the newer. Without
+   * Lists the requests in doubt of these operations, the oldest first: `after` reads towards the newer. Without
    * `operations` it lists those of all, unknown operations included. An embedded service has none: it knows
    * every outcome.
    */
@@ -49,14 +49,14 @@ export interface UnresolvedRequestService {
     tenant: Tenant,
     range: ListRange,
     operations?: readonly RequestOperation[],
-  ): Promise<ListedRange<{ position: number; request: UnresolvedRequest }>>;
+  ): Promise<ListedRange<{ position: number; request: RequestInDoubt }>>;
 }
 
 // ── For the operator of the server ─────────────────────────────────────────────────────────────────
 
-/** An unresolved request as the command line shows it. */
-export interface UnresolvedDoubt
-  extends Pick<UnresolvedRequest, 'id' | 'amountCents' | 'requestedAt' | 'lookups' | 'finding'> {
+/** A request in doubt as the command line shows it. */
+export interface ListedDoubt
+  extends Pick<RequestInDoubt, 'id' | 'amountCents' | 'requestedAt' | 'lookups' | 'finding'> {
   accountId: string;
   environment: Environment;
   operation: string;
@@ -72,8 +72,8 @@ export const settleDoubtInput = z.strictObject({
 export type SettleDoubtInput = z.output<typeof settleDoubtInput>;
 
 export interface Doubts {
-  /** Lists the unresolved requests of all accounts, the oldest first. */
-  listDoubts(): Promise<{ doubts: UnresolvedDoubt[] }>;
+  /** Lists the requests in doubt of all accounts, the oldest first. */
+  listDoubts(): Promise<{ doubts: ListedDoubt[] }>;
   /** Settles a request by hand. @throws NotFoundError, ValidationError */
-  settleDoubt(input: SettleDoubtInput): Promise<{ doubt: UnresolvedDoubt; made: string | null }>;
+  settleDoubt(input: SettleDoubtInput): Promise<{ doubt: ListedDoubt; made: string | null }>;
 }

@@ -5,18 +5,18 @@ import { PayoutRef } from '../money-out/payouts/schema.ts';
 import { SubaccountPayoutRef } from '../money-out/subaccounts/schema.ts';
 import {
   REQUEST_OPERATIONS,
+  type RequestInDoubt,
   type RequestOperation,
-  type UnresolvedRequest,
-  type UnresolvedRequestService,
+  type RequestsInDoubtService,
 } from './model.ts';
 
 declare module '../api/graphql/services.ts' {
   interface PaymentsService {
-    requests: UnresolvedRequestService;
+    requests: RequestsInDoubtService;
   }
 }
 
-const OperationEnum = builder.enumType('UnresolvedOperation', {
+const OperationEnum = builder.enumType('OperationInDoubt', {
   description: 'The operation that was requested of the upstream service.',
   values: Object.fromEntries([
     ...REQUEST_OPERATIONS.map((value) => [
@@ -30,10 +30,10 @@ const OperationEnum = builder.enumType('UnresolvedOperation', {
       },
     ]),
     ['UNKNOWN', { value: 'unknown', description: 'An operation that this server does not know yet.' }],
-  ]) as Record<string, { value: UnresolvedRequest['operation']; description: string }>,
+  ]) as Record<string, { value: RequestInDoubt['operation']; description: string }>,
 });
 
-const UnresolvedRequestRef = builder.objectRef<UnresolvedRequest>('UnresolvedRequest').implement({
+const RequestInDoubtRef = builder.objectRef<RequestInDoubt>('RequestInDoubt').implement({
   description:
     'A request to the upstream service whose outcome is unknown: the answer was lost, and no lookup has found it yet. The server continues to look it up; npm run psa -- doubts settles by hand what no lookup can.',
   fields: (t) => ({
@@ -94,21 +94,21 @@ const UnresolvedRequestRef = builder.objectRef<UnresolvedRequest>('UnresolvedReq
   }),
 });
 
-const UnresolvedRequestConnection = builder.connectionObject(
-  { type: UnresolvedRequestRef, name: 'UnresolvedRequestConnection' },
-  { name: 'UnresolvedRequestEdge' },
+const RequestInDoubtConnection = builder.connectionObject(
+  { type: RequestInDoubtRef, name: 'RequestInDoubtConnection' },
+  { name: 'RequestInDoubtEdge' },
 );
 
 builder.queryFields((t) => ({
-  unresolvedRequests: t.field({
-    type: UnresolvedRequestConnection,
+  requestsInDoubt: t.field({
+    type: RequestInDoubtConnection,
     description:
       'A list of the requests whose outcome is unknown, oldest first; to a dashboard token those of what its scopes read. `first` and `after` read towards the newer, `last` and `before` towards the older. Empty in embedded mode, in which every outcome is known.',
     args: connectionArguments(t.arg),
     resolve: async (_, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'payouts.read');
-      const cursors = context.listCursors('unresolvedRequests');
+      const cursors = context.listCursors('requestsInDoubt');
       const range = rangeOf(cursors, args);
       const { requests } = context.services;
       const { items, more } = await requests.list(caller.tenant, range, operationsFor(caller));

@@ -114,7 +114,7 @@ const OPERATIONS: Record<string, Row> = {
   'Query.subscriptions': query('{ totalCount }'),
   'Query.token': query(`(tokenId: "tok_${NO_ID}") { status }`),
   'Query.tokens': query('{ nodes { tokenId } }'),
-  'Query.unresolvedRequests': query('{ nodes { requestId } }'),
+  'Query.requestsInDoubt': query('{ nodes { requestId } }'),
   'Query.updatesCursor': query('', ...FOLLOWERS, 'products'),
   'Query.viewer': { rest: '{ credential }', outcomes: all('ok') },
   'Query.wallet': query('{ balanceCents }', 'wallet'),

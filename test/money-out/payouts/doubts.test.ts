@@ -20,7 +20,7 @@ const FOLLOW = `subscription ($id: ID!) {
   payoutUpdates(id: $id) { previousStatus payout { id code status inDoubt final version } }
 }`;
 const CONFIGURE = `mutation ($url: Url!) { configureWebhook(input: { url: $url }) { __typename } }`;
-const UNRESOLVED = `{ unresolvedRequests { nodes {
+const UNRESOLVED = `{ requestsInDoubt { nodes {
   operation idempotencyKey amountCents ageSeconds lookups finding payout { id inDoubt } subaccountPayout { id }
 } } }`;
 
@@ -82,7 +82,7 @@ test('a payout whose answer was lost is followed, listed and found from the star
   expect(await api.request(NODE, { id: payout.id })).toMatchObject({
     node: { id: payout.id, inDoubt: true, code: null },
   });
-  expect((await api.request(UNRESOLVED)).unresolvedRequests.nodes).toEqual([
+  expect((await api.request(UNRESOLVED)).requestsInDoubt.nodes).toEqual([
     {
       operation: 'REQUEST_PAYOUT',
       idempotencyKey: 'second',
@@ -114,7 +114,7 @@ test('a payout whose answer was lost is followed, listed and found from the star
   expect(versions).toEqual([...versions].sort((left, right) => left - right));
   const code = seen.at(-1)!.code;
 
-  expect((await api.request(UNRESOLVED)).unresolvedRequests.nodes).toEqual([]);
+  expect((await api.request(UNRESOLVED)).requestsInDoubt.nodes).toEqual([]);
   expect(await named(api)).toEqual([payout.id]);
   // The service cannot store the number.
   expect((await merchant.request('{ payouts { nodes { externalId } } }')).payouts.nodes).toEqual([
@@ -150,7 +150,7 @@ test('a payout that the service never had is denied in the end, and its subscrib
     inDoubt: false,
     code: null,
   });
-  expect((await api.request(UNRESOLVED)).unresolvedRequests.nodes).toEqual([]);
+  expect((await api.request(UNRESOLVED)).requestsInDoubt.nodes).toEqual([]);
 });
 
 test('a dashboard token sees only the unresolved requests of what it may read', async () => {
@@ -167,25 +167,25 @@ test('a dashboard token sees only the unresolved requests of what it may read', 
         ... on CreateDashboardTokenSuccess { token } } }`,
       { scopes },
     );
-    const { unresolvedRequests } = await pair.facade.client(createDashboardToken.token).request(UNRESOLVED);
-    return unresolvedRequests.nodes.map((each: { idempotencyKey: string }) => each.idempotencyKey);
+    const { requestsInDoubt } = await pair.facade.client(createDashboardToken.token).request(UNRESOLVED);
+    return requestsInDoubt.nodes.map((each: { idempotencyKey: string }) => each.idempotencyKey);
   };
   // Both are of one instant of the clock, so that either may come first.
   expect((await seenWith('PAYOUTS', 'CARD_PAYMENTS')).sort()).toEqual(['fourth', 'sale']);
   expect(await seenWith('PAYOUTS')).toEqual(['fourth']);
-  const { unresolvedRequests } = await api.request(UNRESOLVED);
-  expect(unresolvedRequests.nodes).toHaveLength(2);
+  const { requestsInDoubt } = await api.request(UNRESOLVED);
+  expect(requestsInDoubt.nodes).toHaveLength(2);
 
   // Pages part even what is of one instant.
   const page = async (args: string) =>
     (
       await api.request(
-        `{ page: unresolvedRequests(${args}) { nodes { idempotencyKey } pageInfo { hasNextPage startCursor endCursor } } }`,
+        `{ page: requestsInDoubt(${args}) { nodes { idempotencyKey } pageInfo { hasNextPage startCursor endCursor } } }`,
       )
     ).page;
   const keysOf = ({ nodes }: { nodes: { idempotencyKey: string }[] }) =>
     nodes.map(({ idempotencyKey }) => idempotencyKey);
-  const [older, newer] = keysOf(unresolvedRequests);
+  const [older, newer] = keysOf(requestsInDoubt);
   const first = await page('first: 1');
   expect([keysOf(first), first.pageInfo.hasNextPage]).toEqual([[older], true]);
   const second = await page(`first: 9, after: "${first.pageInfo.endCursor}"`);

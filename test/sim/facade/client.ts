@@ -77,7 +77,7 @@ const BY_CODE = `query ($code: String) { answer: payout(code: $code) { ${PAYOUT}
 const BY_REFERENCE = `query ($subaccountId: String!, $reference: String!) {
   answer: subaccountPayout(subaccountId: $subaccountId, reference: $reference) { ${SUBACCOUNT_PAYOUT} } }`;
 const LIST = `query { answer: payouts(first: 50) { nodes { ${PAYOUT} } } }`;
-const UNRESOLVED = `query { answer: unresolvedRequests { nodes {
+const UNRESOLVED = `query { answer: requestsInDoubt { nodes {
   idempotencyKey payout { ${PAYOUT} } subaccountPayout { ${SUBACCOUNT_PAYOUT} } } } }`;
 const UPDATES = `subscription ($id: ID) { payoutUpdates(id: $id) { payout { ${PAYOUT} } } }`;
 const SUBACCOUNT_UPDATES = `subscription ($subaccountId: String!, $reference: String!) {

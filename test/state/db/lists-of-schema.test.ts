@@ -128,7 +128,7 @@ describe('the first page of a long list', () => {
         12,
       ),
       // Without an upstream service no request is in doubt, and none is looked for.
-    ].filter(({ list }) => list !== 'Query.unresolvedRequests');
+    ].filter(({ list }) => list !== 'Query.requestsInDoubt');
     // A table has no statistics until it is analyzed for the first time.
     withoutStatistics = await dearOf(
       requests.filter(({ isFiltered }) => !isFiltered),

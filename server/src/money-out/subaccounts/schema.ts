@@ -232,7 +232,7 @@ builder.node(SubaccountPayoutRef, {
     }),
     inDoubt: t.boolean({
       description:
-        'Whether the upstream service has not reported if it made this payout: the money may have left. Wait; do not request it again under another key. unresolvedRequests lists all such requests.',
+        'Whether the upstream service has not reported if it made this payout: the money may have left. Wait; do not request it again under another key. requestsInDoubt lists all such requests.',
       resolve: ({ inDoubt }) => inDoubt === true,
     }),
     knownBy: t.field({

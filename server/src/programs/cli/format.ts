@@ -8,7 +8,7 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { EndpointFinding, UpstreamCheck } from '../../kernel/upstream-check.ts';
 import type { PausedToken } from '../../money-in/card-payments/tokens/model.ts';
 import type { UnmatchedLtc } from '../../money-in/ltc/model.ts';
-import type { UnresolvedDoubt } from '../../requests/model.ts';
+import type { ListedDoubt } from '../../requests/model.ts';
 import type { Saved } from '../ops/backup.ts';
 import type { OperationName } from '../ops/operations.ts';
 
@@ -50,7 +50,7 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
     case 'accounts.set':
       return formatAccounts([(result as { account: Json<Account> }).account]);
     case 'doubts.list':
-      return formatTable((result as { doubts: Json<UnresolvedDoubt>[] }).doubts, 'There are none.', {
+      return formatTable((result as { doubts: Json<ListedDoubt>[] }).doubts, 'There are none.', {
         id: ({ id }) => id,
         account: ({ accountId, environment }) => `${accountId} ${environment}`,
         operation: ({ operation }) => operation,
@@ -61,7 +61,7 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
         finding: ({ finding }) => finding ?? '',
       });
     case 'doubts.settle': {
-      const { doubt, made } = result as { doubt: Json<UnresolvedDoubt>; made: string | null };
+      const { doubt, made } = result as { doubt: Json<ListedDoubt>; made: string | null };
       return `${doubt.id} has made ${made ?? 'nothing'}: ${inWords(doubt)}\n`;
     }
     case 'accounts.list':
@@ -277,7 +277,7 @@ function oneLine(text: string): string {
 }
 
 /** A request as `doubts list` has named it, with what its last lookup has found. */
-function inWords(doubt: Json<UnresolvedDoubt>): string {
+function inWords(doubt: Json<ListedDoubt>): string {
   const { accountId, environment, operation, key, amountCents, requestedAt, finding } = doubt;
   const amount = amountCents === null ? '' : ` of ${formatReais(amountCents)}`;
   const request = `${operation}${amount} under the key ${key}, of ${accountId} ${environment}, at ${formatInstant(requestedAt)}`;

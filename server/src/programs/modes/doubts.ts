@@ -12,7 +12,7 @@ import {
 import { neverMadeOf as subaccountPayoutNeverMade } from '../../money-out/subaccounts/remote/mirror.ts';
 import { asPayout as asSubaccountPayout } from '../../money-out/subaccounts/remote/payout-commands.ts';
 import { madeOf } from '../../money-out/subaccounts/remote/transfer-commands.ts';
-import type { Doubts, SettleDoubtInput, UnresolvedDoubt } from '../../requests/model.ts';
+import type { Doubts, ListedDoubt, SettleDoubtInput } from '../../requests/model.ts';
 import type { Committer } from '../../state/commit/commit.ts';
 import type { Database } from '../../state/db/database.ts';
 import { abandonment, completion } from '../../upstream/intents/commands.ts';
@@ -106,7 +106,7 @@ function invalid(message: string): ValidationError {
   return new ValidationError([{ path: 'made', message }]);
 }
 
-function toUnresolved({ accountId, environment }: Tenant, intent: Intent): UnresolvedDoubt {
+function toUnresolved({ accountId, environment }: Tenant, intent: Intent): ListedDoubt {
   const { id, operation, key, summary, createdAt, lookups, finding } = intent;
   const { amountCents = null } = summary as { amountCents?: number };
   return {

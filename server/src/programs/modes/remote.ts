@@ -9,7 +9,7 @@ import { createRemoteCheckoutTokens } from '../../money-in/card-payments/remote/
 import { createCheckoutTokenService } from '../../money-in/card-payments/tokens/service.ts';
 import { selectMintedAt, selectPausedTokens } from '../../money-in/card-payments/tokens/store.ts';
 import { createRemotePayments } from '../../money-in/payments/remote/service.ts';
-import { createUnresolvedRequests } from '../../requests/remote/service.ts';
+import { createRequestsInDoubt } from '../../requests/remote/service.ts';
 import type { Updates } from '../../state/events/subscribe.ts';
 import { createBudget } from '../../upstream/budget/budget.ts';
 import { createUpstream, type UpstreamTimeouts } from '../../upstream/client.ts';
@@ -230,7 +230,7 @@ export async function createRemoteRuntime({
         selectPausedTokens(database.sql, { ...range, tenant, behind, now: clock.now() }),
     },
   );
-  const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });
+  const requestsInDoubt = createRequestsInDoubt({ intents, kinds: requestKinds });
   const requestKeys = createRequestKeys({ intents, kinds: requestKinds });
   const servicesFor = createServicesFor({
     ...remote.factories,
@@ -239,7 +239,7 @@ export async function createRemoteRuntime({
     checkoutTokens: () => checkoutTokens,
     payments: payments.serviceFor,
     requestKeys: () => requestKeys,
-    requests: () => unresolvedRequests,
+    requests: () => requestsInDoubt,
     webhooks: () => webhooks,
   });
 

@@ -2,17 +2,17 @@ import { withoutExtra } from '../../kernel/list-range.ts';
 import { isCents } from '../../kernel/money.ts';
 import type { Intents, RequestKind } from '../../upstream/intents/operations.ts';
 import type { Intent } from '../../upstream/intents/transitions.ts';
-import { REQUEST_OPERATIONS, type UnresolvedRequest, type UnresolvedRequestService } from '../model.ts';
+import { REQUEST_OPERATIONS, type RequestInDoubt, type RequestsInDoubtService } from '../model.ts';
 
 /** The requests to the service behind this server whose outcome is unknown. */
-export function createUnresolvedRequests({
+export function createRequestsInDoubt({
   intents,
   kinds,
 }: {
   intents: Intents;
   /** The kinds of requests, by name. */
   kinds: Readonly<Record<string, RequestKind>>;
-}): UnresolvedRequestService {
+}): RequestsInDoubtService {
   return {
     async list(tenant, range, operations) {
       const page = { ...range, limit: range.limit + 1 };
@@ -26,7 +26,7 @@ export function createUnresolvedRequests({
   };
 }
 
-function toUnresolved(intent: Intent, kinds: Readonly<Record<string, RequestKind>>): UnresolvedRequest {
+function toUnresolved(intent: Intent, kinds: Readonly<Record<string, RequestKind>>): RequestInDoubt {
   const { id, key, operation, summary, createdAt, lookups, lookedUpAt, finding } = intent;
   const name = operation.split(':', 1)[0]!;
   const payoutId = kinds[name]?.idOf?.(intent) ?? null;
