@@ -102,17 +102,18 @@ describe('CONTRIBUTING.md', () => {
   });
 });
 
-it('Each theme has one changeset, which begins with its name', () => {
-  const themes = readdirSync(join(root, '.changeset'))
-    .filter((file) => file.endsWith('.md'))
-    .map(
-      (file) =>
-        /^---\n(?:'@psa\/(?:server|checkout)': (?:patch|minor|major)\n)+---\n\n(.*)\n\n- /.exec(
-          read(`.changeset/${file}`),
-        )?.[1] ?? file,
-    );
-  expect(themes.filter((theme) => !/^\*\*.+\*\*$/.test(theme))).toEqual([]);
-  expect(new Set(themes).size).toBe(themes.length);
+it('Each package has one changeset, in the sections that a merchant reads', () => {
+  const packages: Record<string, string> = { 'server.md': '@psa/server', 'checkout.md': '@psa/checkout' };
+  const sections = [
+    ...['What you must do', 'What you can use', 'What you need not know, but may notice'],
+    'The breaks by name',
+  ];
+  for (const file of readdirSync(join(root, '.changeset')).filter((name) => name.endsWith('.md'))) {
+    const text = read(`.changeset/${file}`);
+    expect(text).toMatch(new RegExp(`^---\n'${packages[file]}': (?:patch|minor|major)\n---\n\n### `));
+    const found = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) => title!);
+    expect(found).toEqual(sections.filter((title) => found.includes(title)));
+  }
 });
 
 it('The picture of the data names only files and folders that exist', () => {

@@ -29,7 +29,7 @@ export async function interfaces() {
   const lines = unnamed.map(({ name, message }) => `\`${name}\`: ${message}`);
   return {
     ok: unnamed.length === 0,
-    output: `${lines.join('\n')}\nThese break a client of the last release (${BASELINE}). Keep the old form beside the new one, or name each as it stands here in a changeset of type major: npm run changeset`,
+    output: `${lines.join('\n')}\nThese break a client of the last release (${BASELINE}). Keep the old form beside the new one, or name each as it stands here in .changeset/server.md, with the type major`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled } from './install.mjs';
 import { interfaces, writeBaseline } from './interfaces.mjs';
@@ -21,6 +21,7 @@ const steps = [
     'versions and changelogs',
     () => runNode('node_modules/@changesets/cli/bin.js', ['version'], { quiet: true }),
   ],
+  ['sections of the changelogs', unwrapChangelogs],
   ['server/released', writeBaseline],
   ['widget/released', releaseWidget],
   [
@@ -52,6 +53,21 @@ async function lowerMajors() {
       const text = readFileSync(path, 'utf8');
       writeFileSync(path, text.replace(new RegExp(`^(['"]${name}['"]: )major$`, 'm'), '$1minor'));
     }
+  }
+  return { ok: true, output: '' };
+}
+
+/** Writes the sections of the newest release as they are in its changeset: `changeset version` makes them an item of a list. */
+async function unwrapChangelogs() {
+  for (const folder of ['server', 'widget']) {
+    const path = join(root, `${folder}/CHANGELOG.md`);
+    if (!existsSync(path)) continue;
+    const [title = '', newest = '', ...older] = readFileSync(path, 'utf8').split(/^(?=## )/m);
+    const [, version = '', text] =
+      /^(## [^\n]*\n)\n### \w+ Changes\n\n- (?:[0-9a-f]+: )?(### .*)$/s.exec(newest) ?? [];
+    if (text === undefined) continue;
+    const unwrapped = text.replaceAll(/^ {2}/gm, '').trim();
+    writeFileSync(path, [title, `${version}\n${unwrapped}\n\n`, ...older].join('').trimEnd().concat('\n'));
   }
   return { ok: true, output: '' };
 }

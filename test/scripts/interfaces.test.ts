@@ -255,6 +255,12 @@ describe('The comparison of the REST description', () => {
   });
 });
 
+/** A changelog as `changeset version` writes it, and as it is released. */
+const WRAPPED =
+  '# Changelog\n\n## 0.2.0\n\n### Minor Changes\n\n- 0ce8e85: ### What you must do\n\n  - Read.\n\n    More.\n\n## 0.1.0\n\nThe first.\n';
+const UNWRAPPED =
+  '# Changelog\n\n## 0.2.0\n\n### What you must do\n\n- Read.\n\n  More.\n\n## 0.1.0\n\nThe first.\n';
+
 // ── The gate and the release ────────────────────────────────────────────────────────────────────
 
 describe('Against the interfaces of the last release', () => {
@@ -301,7 +307,7 @@ describe('Against the interfaces of the last release', () => {
     const { code, output } = await fixture.script('gate.mjs');
     expect(code).toBe(1);
     expect(output).toContain('`Payout.feeCents`: ');
-    expect(output).toContain('npm run changeset');
+    expect(output).toContain('.changeset/server.md');
   });
 
   it('A break of REST fails the gate, which names it', async () => {
@@ -330,9 +336,10 @@ describe('Against the interfaces of the last release', () => {
         fixture.write(`${folder}/package.json`, JSON.stringify({ version: '0.1.0' }));
       fixture.write(
         'node_modules/@changesets/cli/bin.js',
-        `import { renameSync } from 'node:fs';
+        `import { renameSync, writeFileSync } from 'node:fs';
          if (process.argv[2] !== 'version') throw new Error(process.argv[2]);
-         renameSync('.changeset/a-note.md', 'folded.md');`,
+         renameSync('.changeset/a-note.md', 'folded.md');
+         writeFileSync('server/CHANGELOG.md', ${JSON.stringify(WRAPPED)});`,
       );
       fixture.write('.changeset/config.json', '{}');
       // test/scripts/released-widgets.test.ts tests the widget's part of a release.
@@ -367,6 +374,7 @@ describe('Against the interfaces of the last release', () => {
       fixture.write('server/package.json', JSON.stringify({ version }));
       note('major', 'A sentence.');
       expect(await fixture.script('server/scripts/release.mjs')).toMatchObject({ code: 0 });
+      expect(fixture.read('server/CHANGELOG.md')).toBe(UNWRAPPED);
       expect(fixture.read('folded.md')).toMatch(new RegExp(`^'@psa/server': ${type}$`, 'm'));
     });
 
