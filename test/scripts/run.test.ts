@@ -42,6 +42,7 @@ const TSX = `
     methods: JSON.stringify(methods),
     'webhook-events': JSON.stringify(events),
     'widget-documents': 'documents',
+    names: JSON.stringify({ 'server/docs/names.md': 'names' }),
     variables: JSON.stringify(variables),
   };
   process.stdout.write(printed[process.argv[2].match(/print-(.+).ts$/)[1]]);
@@ -75,6 +76,7 @@ function prepareFixture(): void {
   fixture.write('widget/demo/shared/payout-methods.ts', 'methods');
   fixture.write('widget/src/server/webhook-events.generated.ts', 'events');
   fixture.write('server/docs/service.md', 'events');
+  fixture.write('server/docs/names.md', 'names');
   fixture.write('server/src/api/operations/widget-documents.ts', 'documents');
   fixture.write('schema.graphql', 'type Query');
   fixture.write('server/scripts/bundle.mjs', BUNDLE);
