@@ -63,7 +63,7 @@ const examples = Object.values(paths)
   .map(({ requestBody }) => requestBody?.content['application/json'])
   .filter((content) => content?.example !== undefined);
 
-describeOnDatabase('The models that quicktype makes for Python', (open) => {
+describeOnDatabase('The models that quicktype makes for Python', (open, engine) => {
   test('The models read every webhook body and every example, write them again, and refuse a wrong type', async () => {
     const python = findProgram(['python3']);
     if (!python) throw new Error('The models are read by Python: install Debian’s "python3".');
@@ -88,7 +88,7 @@ describeOnDatabase('The models that quicktype makes for Python', (open) => {
       ...events.map((event, index) => [`Event${index}`, alone({ $ref: refOf(event) })]),
       ...examples.map((content, index) => [`Request${index}`, alone(content!.schema)]),
     ]);
-    const project = await generate('quicktype', {
+    const project = await generate(`quicktype ${engine}`, {
       run: [],
       files: {
         'schemas.json': JSON.stringify(schemas),
