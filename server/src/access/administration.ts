@@ -104,7 +104,8 @@ export function createAdministration({
     },
 
     async revokeToken({ token }) {
-      return { tokenId: await revokeToken({ database, committer }, { tenant: null, named: token }) };
+      const { tokenId } = await revokeToken({ database, committer }, { tenant: null, named: token });
+      return { tokenId };
     },
 
     async createAccount({ name, payoutFeesCents, ...settings }) {

@@ -184,7 +184,7 @@ export interface AccessService {
    * Revokes a checkout or dashboard token of this tenant at once, named by its text or its id, and returns its id.
    * @throws NotFoundError
    */
-  revokeToken(tenant: Tenant, named: string): Promise<string>;
+  revokeToken(tenant: Tenant, named: string): Promise<{ tokenId: string; replayed: boolean }>;
   /** Lists checkout and dashboard tokens, newest first. */
   listTokens(
     tenant: Tenant,

@@ -182,11 +182,17 @@ const CreateDashboardTokenSuccess = successType<MintedToken & { expiresAt: Date 
   { formerly: 'DashboardTokenSuccess' },
 );
 
-const RevokeTokenSuccess = successType<{ revoked: boolean; tokenId: string }>('RevokeTokenSuccess', (t) => ({
+const RevokeTokenSuccess = successType<{
+  revoked: boolean;
+  tokenId: string;
+  replayed: boolean;
+}>('RevokeTokenSuccess', (t) => ({
+  replayed: t.exposeBoolean('replayed', {
+    description: 'Whether an earlier request had already revoked it, so that this one has changed nothing.',
+  }),
   tokenId: t.exposeString('tokenId', { description: 'The token that was ended.' }),
   revoked: t.exposeBoolean('revoked', {
-    description:
-      'Always true, also for a token that had expired before. One that had been revoked before gives NotFoundError.',
+    description: 'Always true, also for a token that had expired or was revoked before.',
   }),
 }));
 
@@ -209,7 +215,7 @@ builder.mutationFields((t) => ({
     errors: { types: [ValidationError, NotFoundError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, named, { services }) => ({
       revoked: true,
-      tokenId: await services.access.revokeToken(tenant, namedToken(named)),
+      ...(await services.access.revokeToken(tenant, namedToken(named))),
     })),
   }),
 }));

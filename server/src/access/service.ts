@@ -162,18 +162,20 @@ export function createAccessService({
 export async function revokeToken(
   { database, committer }: { database: Database; committer: Committer },
   { tenant, named }: { tenant: Tenant | null; named: string },
-): Promise<string> {
+): Promise<{ tokenId: string; replayed: boolean }> {
   const found = await selectTokenName(database.sql, named);
   if (!found) throw new NotFoundError('Token not found');
   const { secretHash } = found;
-  return committer.change<string>({
+  return committer.change<{ tokenId: string; replayed: boolean }>({
     tenant: tenant ?? found.tenant,
     read: (reader) => reader.load(tokens, secretHash),
     decide: (state) => {
       const row = state.get(tokens, secretHash);
-      if (!row || row.kind === 'payment' || row.revokedAt) throw new NotFoundError('Token not found');
+      if (!row || row.kind === 'payment') throw new NotFoundError('Token not found');
+      // The answer to an earlier request may have been lost.
+      if (row.revokedAt) return { outcome: { tokenId: row.id, replayed: true }, writes: {} };
       return {
-        outcome: row.id,
+        outcome: { tokenId: row.id, replayed: false },
         writes: {
           records: [put(tokens, { ...row, revokedAt: state.now })],
           events: [

@@ -22,7 +22,7 @@ const TYPES: readonly Rule[] = [
     /^PageInfo$/,
     'Information about a page of a list: the cursors of its ends, and whether the list continues there.',
   ],
-  [/^(.+)Connection$/, (node) => `A page of ${pluralOf(node)}, with the length of the whole list.`],
+  [/^(.+)Connection$/, (node) => `A page of ${pluralOf(node)}, with the cursors of its ends.`],
   [/^(.+)Edge$/, (node) => `An item of a page of ${pluralOf(node)}, with its cursor.`],
   [
     /Result$/,

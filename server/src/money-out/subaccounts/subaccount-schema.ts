@@ -14,7 +14,7 @@ import {
   ValidationError,
 } from '../../kernel/errors.ts';
 import { LONG_EXTERNAL_ID, readFilter } from '../../kernel/list-filter.ts';
-import { idempotencyKeyText } from '../../kernel/text.ts';
+import { idempotencyKeyText, longExternalIdText } from '../../kernel/text.ts';
 import { StatementEntryKindEnum } from './enums-schema.ts';
 import { StatementFilterInput, SubaccountFilterInput, statementFilterOf } from './filter-schema.ts';
 import {
@@ -142,7 +142,10 @@ builder.queryFields((t) => ({
     nullable: true,
     args: {
       subaccountId: t.arg.string({ validate: { schema: anySubaccountId } }),
-      externalId: t.arg.string({ description: 'Your own identifier of the subaccount.' }),
+      externalId: t.arg.string({
+        description: 'Your own identifier of the subaccount.',
+        validate: { schema: longExternalIdText },
+      }),
     },
     description:
       'The subaccount with this subaccountId, or with this externalId, which is the key of its creation. Give exactly one.',
