@@ -50,12 +50,13 @@ async function main(): Promise<void> {
     if (signal === 'SIGTERM') await app.drain();
     await waitWithLimit(app.close());
   });
-  process.stdout.write(config.upstream ? remoteGreeting(app, config.upstream) : greeting(app));
-  if (app.behind) process.stdout.write(behindWarning(app.behind));
-  if (config.unknownVariables.length > 0)
-    process.stdout.write(
-      `Warning: variables that are not known have no effect: ${config.unknownVariables.join(', ')}\n`,
-    );
+  process.stdout.write(
+    [
+      config.upstream ? remoteGreeting(app, config.upstream) : greeting(app),
+      app.behind ? behindWarning(app.behind) : '',
+      unknownWarning(config.unknownVariables),
+    ].join(''),
+  );
 }
 
 /**
@@ -133,6 +134,13 @@ function remoteGreeting({ url, demo }: App, { url: service, keys, webhookSecrets
 /** The warning of a server whose database went back. */
 function behindWarning({ since, cause }: Behind): string {
   return `Warning: what came after ${since.toISOString()} may be missing (${BEHIND_IN_WORDS[cause]}). See ${PSA_COMMAND} restored --help\n`;
+}
+
+/** The warning of variables that may be meant for this server; empty if there are none. */
+function unknownWarning(names: readonly string[]): string {
+  return names.length > 0
+    ? `Warning: variables that are not known have no effect: ${names.join(', ')}\n`
+    : '';
 }
 
 /** Explains in one line an error that the user can correct; null for any other, which is printed with its stack. */
