@@ -1,3 +1,4 @@
+import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addAccount, addKey } from '../../support/accounts.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
@@ -129,6 +130,35 @@ describe('Idempotency-Key', () => {
         extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
       },
     ]);
+    expect(await payouts()).toBe(0);
+  });
+
+  test.each<[string, string[]]>([
+    ['that is there twice', ['saque-9', 'saque-9']],
+    ['that is there twice with other keys', ['saque-9', 'saque-10']],
+    ['whose lines a proxy has joined', ['saque-9, saque-9']],
+    ['that is quoted and joined', ['"saque-9", "saque-9"']],
+    ['with a parameter', ['"saque-9";a=1']],
+    ['with one quote', ['"saque-9']],
+  ])('a header %s moves nothing, in GraphQL and REST', async (_, lines) => {
+    const { key, payouts } = await merchant();
+    const send = (path: string, body: object) =>
+      new Promise<{ status: number; text: string }>((resolve, reject) => {
+        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+        const sent = httpRequest(`${app.url}${path}`, { method: 'POST', headers }, async (response) => {
+          const text = Buffer.concat(await response.toArray()).toString();
+          resolve({ status: response.statusCode!, text });
+        });
+        sent.setHeader('idempotency-key', lines).on('error', reject).end(JSON.stringify(body));
+      });
+    const rest = { amount: 10, method: 'pix', walletAddress: '12345678909' };
+    for (const { status, text } of [
+      await send('/graphql', { query: `mutation { ${request()} }` }),
+      await send('/v1/payouts', rest),
+    ]) {
+      expect(status).toBe(400);
+      expect(text).toMatch(/Idempotency-Key: (?:is given more than once|must be one key)/);
+    }
     expect(await payouts()).toBe(0);
   });
 

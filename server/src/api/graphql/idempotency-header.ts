@@ -14,7 +14,7 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { IdempotencyError } from '../../kernel/errors.ts';
-import { keyInHeader, REPLAYED_HEADER } from '../http/idempotency-key.ts';
+import { keyInHeader, mistakeOfKeyHeader, REPLAYED_HEADER } from '../http/idempotency-key.ts';
 import { collectFields } from './selections.ts';
 
 /** The members of a context that come from an HTTP request; an operation over a WebSocket has neither. */
@@ -31,7 +31,7 @@ export function idempotencyHeaderPlugin(): Plugin {
   return {
     onExecute({ args: { schema, document, operationName, contextValue }, setResultAndStopExecution }) {
       if (keyOf(contextValue) === null) return;
-      const problem = problemOf(schema, document, operationName);
+      const problem = problemOf(schema, document, operationName, contextValue);
       if (!problem) return;
       const error = new GraphQLError(`Idempotency-Key: ${problem}`, {
         extensions: { http: { status: 400 } },
@@ -74,9 +74,13 @@ function problemOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName: string | null | undefined,
+  context: object,
 ): string | null {
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== OperationTypeNode.MUTATION) return null;
+  const { req } = context as HttpContext;
+  const mistake = req && mistakeOfKeyHeader(req);
+  if (mistake) return mistake;
   const [name, ...others] = rootFields(document, operation.selectionSet);
   if (name === undefined || others.length > 0) return 'is for an operation with exactly one mutation field';
   const input = schema

@@ -20,7 +20,7 @@ import type { Admission } from './admission.ts';
 import type { ClientAddress } from './client-address.ts';
 import { answerTo } from './error-answers.ts';
 import { createIdCheck } from './foreign-ids.ts';
-import { keyInHeader, REPLAYED_HEADER } from './idempotency-key.ts';
+import { keyInHeader, mistakeOfKeyHeader, REPLAYED_HEADER } from './idempotency-key.ts';
 import { parseInput, readNoObject, readObject } from './json-input.ts';
 import { sendMissingPage, wantsPage } from './missing-page.ts';
 import { closestName, shownName } from './names.ts';
@@ -148,6 +148,8 @@ async function bodyOf(operation: RestOperation, request: IncomingMessage): Promi
 function withKey(operation: RestOperation, request: IncomingMessage, body: object): object {
   const key = keyInHeader(request);
   if (key === null) return body;
+  const mistake = mistakeOfKeyHeader(request);
+  if (mistake) throw new ValidationError([{ path: 'Idempotency-Key', message: mistake }]);
   if (!takesKey(operation)) {
     const message = `is of no use to ${operation.method} ${operation.path}`;
     throw new ValidationError([{ path: 'Idempotency-Key', message }]);
