@@ -212,8 +212,22 @@ describe('the input of a delivery', () => {
       ['content.link must be an absolute http or https URL without credentials'],
     ],
     ['http', { link: 'http://a.example' }, ['content.link must be an https URL']],
-    ['http with a tab in it', { link: 'ht\ttp://a.example' }, ['content.link must be an https URL']],
-    ['http behind a control', { link: '\u0001http://a.example' }, ['content.link must be an https URL']],
+    [
+      'http with a tab in it',
+      { link: 'ht\ttp://a.example' },
+      [
+        'content.link must be an absolute http or https URL without credentials',
+        'content.link must be an https URL',
+      ],
+    ],
+    [
+      'http behind a control',
+      { link: '\u0001http://a.example' },
+      [
+        'content.link must be an absolute http or https URL without credentials',
+        'content.link must be an https URL',
+      ],
+    ],
     [
       'credentials',
       { link: 'https://a:b@c.example' },
