@@ -21,6 +21,12 @@ test('every benchmark still runs, and prints each of its rows', { timeout: 600_0
     [/^20 (instructions due|debits reported) at once, (one account|4 accounts), PostgreSQL .*\/s/gm, 4],
     [/^payments of 200, .* ms/gm, 7],
     [/^payouts of 200, .* ms/gm, 8],
+    [
+      /^[^,]+, (4 tenants|40 tenants, two commands each), PostgreSQL +(one tenant|the rows alone) .*\/s;/gm,
+      15,
+    ],
+    [/^[^,]+, (statements|transactions that write|flushes), 4 tenants, PostgreSQL .* \d/gm, 15],
+    [/^[^,]+, (write-ahead log|disk), 4 tenants, PostgreSQL .* kB/gm, 10],
     [/^commit to socket(, another instance|, SSE)? .* ms/gm, 3],
     [/^(wallet|20 cardPayments.*), REST .* µs CPU/gm, 4],
     [/^100 followers of 10, (no budget|budget of 120) .*\/min/gm, 2],

@@ -18,9 +18,11 @@ import { measureSoak } from './soak.ts';
 import { measureStart } from './start.ts';
 import { measureStreams } from './streams.ts';
 import { measureWidget } from './widget.ts';
+import { measureWrites } from './writes.ts';
 
 const { values, positionals } = parseArgs({
   options: {
+    before: { type: 'string' },
     json: { type: 'string' },
     minutes: { type: 'string', default: '10' },
     quick: { type: 'boolean' },
@@ -38,6 +40,7 @@ const PARTS: Record<string, Part> = {
   fanout: measureFanout,
   streams: measureStreams,
   postings: measurePostings,
+  writes: (postgresUrl) => measureWrites(postgresUrl, values.before),
   delay: measureDelay,
   facade: measureFacade,
   subscribers: measureSubscribers,

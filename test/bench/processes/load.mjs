@@ -1,8 +1,7 @@
 // Sends one request again and again on kept connections, the next as soon as the answer is there. It writes and reads
 // sockets itself: a client library would use as much of the machine as the servers that it measures.
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { answerParent } from './answer.mjs';
+import { answerLength, openSocket } from './connection.mjs';
 
 /** The mark in a body that each request replaces by a new text of the same length. */
 const NEW = '<number>';
@@ -20,7 +19,7 @@ answerParent({
       ? () => Buffer.from(text.replaceAll(NEW, () => String(++made).padStart(NEW.length, '0')))
       : () => ready;
     const clients = await Promise.all(
-      Array.from({ length: connections }, () => open(hostname, Number(port))),
+      Array.from({ length: connections }, () => openSocket(hostname, Number(port))),
     );
     const started = performance.now();
     const endsAt = started + ms;
@@ -29,13 +28,6 @@ answerParent({
     return { requests: delays.length, perSecond: delays.length / seconds, delays };
   },
 });
-
-/** @param {string} host @param {number} port */
-async function open(host, port) {
-  const socket = connect(port, host).setNoDelay(true);
-  await once(socket, 'connect');
-  return socket;
-}
 
 /**
  * Measures each answer, in milliseconds.
@@ -68,13 +60,4 @@ function loop(socket, next, endsAt) {
     });
     socket.write(next());
   });
-}
-
-/** The length of head and body together; null while the head is incomplete. @param {Buffer} bytes */
-function answerLength(bytes) {
-  const headEnd = bytes.indexOf('\r\n\r\n');
-  if (headEnd < 0) return null;
-  const length = /\r\ncontent-length: *(\d+)/i.exec(bytes.toString('latin1', 0, headEnd))?.[1];
-  if (length === undefined) throw new Error('an answer without a content-length');
-  return headEnd + 4 + Number(length);
 }
