@@ -25,7 +25,7 @@ const steps = [
   ['server/released', writeBaseline],
   ['widget/released', releaseWidget],
   [
-    'test/state/db/released.json',
+    'test/state/db/released',
     () =>
       runNode('../node_modules/tsx/dist/cli.mjs', ['state/db/freeze.ts'], {
         cwd: join(root, 'test'),

@@ -11,7 +11,7 @@ import { findProgram } from '../support/debian.mjs';
 import { startReceiver } from '../support/receiver.ts';
 import { causeEveryEvent } from '../webhooks/every-event.ts';
 import { withRefusals } from '../webhooks/happenings.ts';
-import { MODELS, OPENAPI_PROJECTS } from './generators/openapi-projects.ts';
+import { LINTERS, MODELS, OPENAPI_PROJECTS } from './generators/openapi-projects.ts';
 import { createWorkshop } from './generators/workshop.ts';
 
 // The OpenAPI document in other projects' generators of clients, each in a project of its own with strict types.
@@ -37,6 +37,17 @@ test.each(Object.keys(OPENAPI_PROJECTS))(
   },
   120_000,
 );
+
+test('Redocly and Spectral find nothing in the OpenAPI document but what only an operator knows', async () => {
+  const project = await generate('linters', { run: [], files: { 'lint.mjs': LINTERS } });
+  const warnings = execFileSync(process.execPath, ['lint.mjs'], { cwd: project }).toString();
+  expect(JSON.parse(warnings)).toEqual([
+    // The server of this document runs on this machine, and each server names its own address.
+    ['Redocly', 'no-server-example.com', expect.stringContaining('#/servers/0/url')],
+    // The support of the operator, whom the project does not know.
+    ['Spectral', 'info-contact', expect.stringContaining('contact')],
+  ]);
+}, 120_000);
 
 // ── Models in other languages ───────────────────────────────────────────────────────────────────
 

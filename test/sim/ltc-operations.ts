@@ -128,7 +128,7 @@ export function createLtcOperations(
           const drawn = draw();
           if (!drawn) return;
           await attempt('cancelLtcPayment', async () => {
-            const { status } = await slices.payments.cancel(live, drawn.id);
+            const { status } = (await slices.payments.cancel(live, drawn.id)).payment;
             requests.expectStatus(drawn.id, ['expired', 'failed']);
             return status;
           });

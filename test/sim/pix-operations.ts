@@ -235,8 +235,8 @@ export function createPixOperations(
           await attempt(`cancel ${type}`, async () => {
             const { status } =
               type === 'charge'
-                ? await slices.charges.cancel(tenant, id)
-                : await slices.payments.cancel(tenant, id);
+                ? (await slices.charges.cancel(tenant, id)).charge
+                : (await slices.payments.cancel(tenant, id)).payment;
             requests.expectStatus(id, ['expired', 'failed']);
             return status;
           });

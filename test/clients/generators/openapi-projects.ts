@@ -120,6 +120,25 @@ export const wrong = await createPayment({ valueCents: '49.90' });
 };
 
 /** Writes models in Python of JSON Schemas: the program of quicktype's manual. */
+/** Lints the document with the recommended rules of Redocly and Spectral, and prints each warning. */
+export const LINTERS = `import { readFileSync } from 'node:fs';
+import { createConfig, lint } from '@redocly/openapi-core';
+import { Ruleset, Spectral } from '@stoplight/spectral-core';
+import { oas } from '@stoplight/spectral-rulesets';
+
+const config = await createConfig({ extends: ['recommended'] });
+const redocly = await lint({ ref: 'openapi.json', config });
+const spectral = new Spectral();
+spectral.setRuleset(new Ruleset({ extends: [oas] }));
+const warnings = await spectral.run(JSON.parse(readFileSync('openapi.json', 'utf8')));
+console.log(
+  JSON.stringify([
+    ...redocly.map(({ ruleId, message, location }) => ['Redocly', ruleId, location[0].pointer + ': ' + message]),
+    ...warnings.map(({ code, message, path }) => ['Spectral', code, path.join('/') + ': ' + message]),
+  ]),
+);
+`;
+
 export const MODELS = `import { readFileSync, writeFileSync } from 'node:fs';
 import { FetchingJSONSchemaStore, InputData, JSONSchemaInput, quicktype } from 'quicktype-core';
 

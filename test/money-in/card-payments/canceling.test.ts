@@ -26,7 +26,8 @@ describeOnDatabase('a canceled card payment', (open) => {
     return payment.orderCode;
   }
 
-  const cancel = (core: Core, orderCode: string) => core.cardPayments.cancel(core.tenant, orderCode);
+  const cancel = async (core: Core, orderCode: string) =>
+    (await core.cardPayments.cancel(core.tenant, orderCode)).payment;
 
   async function statuses(core: Core, orderCode: string): Promise<string[]> {
     const { events } = await readAfter(core.database.sql, core.tenant, { after: 0, limit: 1_000 });
@@ -40,10 +41,12 @@ describeOnDatabase('a canceled card payment', (open) => {
     const core = await startCore({ database });
     const orderCode = await create(core);
     core.clock.advance(SECOND);
-    const canceled = await cancel(core, orderCode);
+    const { payment: canceled, replayed } = await core.cardPayments.cancel(core.tenant, orderCode);
     expect(canceled).toMatchObject({ status: 'expired', version: 2, canceledAt: core.clock.now() });
+    expect(replayed).toBe(false);
     core.clock.advance(SECOND);
-    expect(await cancel(core, orderCode)).toEqual(canceled);
+    const again = await core.cardPayments.cancel(core.tenant, orderCode);
+    expect(again).toEqual({ payment: canceled, replayed: true });
     expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'not_payable' });
     await core.pass(SESSION);
     expect(await core.cardPayments.find(core.tenant, orderCode)).toEqual(canceled);
@@ -174,7 +177,7 @@ describeOnDatabase('a canceled card payment', (open) => {
 // ── Over HTTP ───────────────────────────────────────────────────────────────────────────────────
 
 const CANCEL = `mutation ($orderCode: String!) { cancelCardPayment(orderCode: $orderCode) {
-  __typename ... on CancelCardPaymentSuccess { cardPayment { orderCode status canceledAt version final } }
+  __typename ... on CancelCardPaymentSuccess { replayed cardPayment { orderCode status canceledAt version final } }
   ... on UserError { code message } } }`;
 const CREATE = `mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) {
   ... on CreateCardPaymentSuccess { cardPayment { orderCode checkoutUrl } } } }`;
@@ -221,9 +224,10 @@ describe('canceling a card payment', () => {
     const made = await cancel(client, orderCode);
     expect(made).toEqual({
       __typename: 'CancelCardPaymentSuccess',
+      replayed: false,
       cardPayment: { orderCode, status: 'EXPIRED', canceledAt, version: 2, final: false },
     });
-    expect(await cancel(client, orderCode)).toEqual(made);
+    expect(await cancel(client, orderCode)).toEqual({ ...made, replayed: true });
     expect((await updates.data()).cardPaymentUpdates).toEqual({
       previousStatus: 'PENDING',
       cardPayment: { orderCode, status: 'EXPIRED', canceledAt },

@@ -50,8 +50,13 @@ describeOnDatabase('charges', (open) => {
       valueCents: 10_000,
       splits: [{ subaccountId: subaccount.id, amountCents: 4_000 }],
     });
-    const canceled = await core.charges.cancel(core.tenant, charge.chargeId);
+    const { charge: canceled, replayed } = await core.charges.cancel(core.tenant, charge.chargeId);
     expect(canceled).toMatchObject({ status: 'expired', canceledAt: core.clock.now() });
+    expect(replayed).toBe(false);
+    expect(await core.charges.cancel(core.tenant, charge.chargeId)).toEqual({
+      charge: canceled,
+      replayed: true,
+    });
     await core.pix.pay({ txid: txidOf(charge.chargeId) });
     await core.charges.receive(core.tenant, charge.chargeId);
     await core.work.settled();

@@ -294,9 +294,10 @@ describeOnDatabase('disputes', (open) => {
     for (const id of [open, reviewed]) {
       const now = core.clock.now();
       const accepted = await core.disputes.accept(core.tenant, id);
-      expect(accepted).toMatchObject({ status: 'lost', closedAt: now, acceptedAt: now });
+      const dispute = { status: 'lost', closedAt: now, acceptedAt: now };
+      expect(accepted).toMatchObject({ replayed: false, dispute });
       core.clock.advance(1_000);
-      expect(await core.disputes.accept(core.tenant, id)).toEqual(accepted);
+      expect(await core.disputes.accept(core.tenant, id)).toEqual({ ...accepted, replayed: true });
       await expect(core.controls.closeDispute(core.tenant, id, 'won')).rejects.toThrow(ValidationError);
       await expect(core.disputes.submitEvidence(core.tenant, id, { text: 'x' })).rejects.toMatchObject({
         code: 'DISPUTE_STATE',
@@ -304,7 +305,7 @@ describeOnDatabase('disputes', (open) => {
     }
     expect(await core.balances()).toMatchObject({ dispute_hold: 900 });
     await core.controls.closeDispute(core.tenant, open, 'forgiven');
-    expect((await core.disputes.accept(core.tenant, open)).status).toBe('forgiven');
+    expect((await core.disputes.accept(core.tenant, open)).dispute.status).toBe('forgiven');
     await core.controls.closeDispute(core.tenant, won, 'won');
     await expect(core.disputes.accept(core.tenant, won)).rejects.toMatchObject({ code: 'DISPUTE_STATE' });
     await expect(core.disputes.accept(core.tenant, `dsp_${'0'.repeat(24)}`)).rejects.toThrow(NotFoundError);

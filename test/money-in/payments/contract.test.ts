@@ -175,9 +175,15 @@ describeOnDatabase('PIX payments', (open) => {
     const core = await startCore({ database });
     const { payment } = await create(core, { externalId: '1043' });
     const canceled = await core.payments.cancel(core.tenant, payment.paymentId);
-    expect(canceled).toMatchObject({ status: 'expired', version: 3, canceledAt: core.clock.now() });
+    expect(canceled).toMatchObject({
+      replayed: false,
+      payment: { status: 'expired', version: 3, canceledAt: core.clock.now() },
+    });
     core.clock.advance(SECOND);
-    expect(await core.payments.cancel(core.tenant, payment.paymentId)).toEqual(canceled);
+    expect(await core.payments.cancel(core.tenant, payment.paymentId)).toEqual({
+      ...canceled,
+      replayed: true,
+    });
     await pay(core, payment.paymentId);
     await core.work.settled();
     expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject({
@@ -226,7 +232,7 @@ describeOnDatabase('PIX payments', (open) => {
       }),
     });
     const { payment } = await create(core, {});
-    expect(await core.payments.cancel(core.tenant, payment.paymentId)).toMatchObject({ status: 'expired' });
+    expect((await core.payments.cancel(core.tenant, payment.paymentId)).payment.status).toBe('expired');
     expect(core.faults).toHaveLength(1);
   });
 

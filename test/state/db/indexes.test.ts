@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { MIGRATIONS, readReleased } from './schema.ts';
+import { MIGRATIONS, readReleases } from './schema.ts';
 
 const INDEX =
   /\bcreate\s+(?:unique\s+)?index\s+(concurrently\s+)?(?:if\s+not\s+exists\s+)?(?:\w+\s+)?on\s+(?:only\s+)?(\w+)/gi;
@@ -22,11 +22,11 @@ function indexFaults(file: string, text: string): string[] {
   });
 }
 
-describe('A migration that is not released', () => {
-  const released = Object.keys(readReleased().migrations);
+describe('A migration after the first release', () => {
+  const released = Object.keys(readReleases()[0].migrations);
   const added = readdirSync(MIGRATIONS).filter((file) => !released.includes(file));
 
-  it('An unreleased migration makes indexes on older tables concurrently, and in an _online file', () => {
+  it('A migration makes indexes on older tables concurrently, and in an _online file', () => {
     expect(added.flatMap((file) => indexFaults(file, readFileSync(join(MIGRATIONS, file), 'utf8')))).toEqual(
       [],
     );

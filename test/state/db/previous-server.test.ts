@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,32 +16,29 @@ import { createPostgresDatabase } from '../../support/database.ts';
 import { silent } from '../../support/templates.ts';
 import { violations } from './books.ts';
 import { startLoad } from './load.ts';
-import { MIGRATIONS, readReleased } from './schema.ts';
+import { MIGRATIONS, type Release, readReleases } from './schema.ts';
 import { ACCOUNT, AT, DATA } from './upgrade-rows.ts';
 
 vi.setConfig({ testTimeout: 600_000 });
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const released = readReleased();
 const nameOf = (file: string) => file.slice(0, -'.sql'.length);
-const releasedNames = Object.keys(released.migrations).map(nameOf);
-const unreleasedNames = readdirSync(MIGRATIONS).sort().map(nameOf).slice(releasedNames.length);
 
-// ── The server of the released version ──────────────────────────────────────────────────────────
+// ── The server of a released version ────────────────────────────────────────────────────────────
 
-/** Writes the released server's sources into a folder, beside today's dependencies. */
-function checkOutReleased(): string {
+/** Writes a released server's sources into a folder, beside today's dependencies. */
+function checkOut({ commit }: Release): string {
   const folder = mkdtempSync(join(tmpdir(), 'psa-released-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   let sources: Buffer;
   try {
-    sources = execFileSync('git', ['archive', released.commit, 'server', 'package.json'], {
+    sources = execFileSync('git', ['archive', commit, 'server', 'package.json'], {
       cwd: root,
       maxBuffer: 2 ** 28,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   } catch {
-    throw new Error(`This needs the commit ${released.commit}: git fetch --unshallow`);
+    throw new Error(`This needs the commit ${commit}: git fetch --unshallow`);
   }
   writeFileSync(join(folder, 'released.tar'), sources);
   execFileSync('tar', ['-xf', 'released.tar'], { cwd: folder });
@@ -59,7 +56,8 @@ interface ReleasedServer {
 }
 
 async function startReleased(folder: string, databaseUrl: string): Promise<ReleasedServer> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const main = existsSync(join(folder, 'server/src/main.ts')) ? 'src/main.ts' : 'src/programs/main.ts';
+  const child = spawn(process.execPath, ['--import', 'tsx', main], {
     cwd: join(folder, 'server'),
     env: {
       PATH: process.env.PATH ?? '',
@@ -185,59 +183,64 @@ async function work(url: string, name: string, round = 0): Promise<void> {
 
 // ── The test ────────────────────────────────────────────────────────────────────────────────────
 
-test('Unreleased migrations are applied while the released server is under load, and both versions serve', async () => {
-  const databaseUrl = await createPostgresDatabase('template1');
-  const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
-  const run = (text: string) => database.sql.executeQuery(CompiledQuery.raw(text));
-  for (const name of releasedNames) {
-    await migrate(database, undefined, name);
-    if (DATA[name]) await run(DATA[name]);
-  }
-  await run(`
+test.each(readReleases())(
+  'Newer migrations are applied while the server of $version is under load, and both versions serve',
+  async (release) => {
+    const releasedNames = Object.keys(release.migrations).map(nameOf);
+    const newerNames = readdirSync(MIGRATIONS).sort().map(nameOf).slice(releasedNames.length);
+    const databaseUrl = await createPostgresDatabase('template1');
+    const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
+    const run = (text: string) => database.sql.executeQuery(CompiledQuery.raw(text));
+    for (const name of releasedNames) {
+      await migrate(database, undefined, name);
+      if (DATA[name]) await run(DATA[name]);
+    }
+    await run(`
     insert into stream (account_id, environment, version) values ('${ACCOUNT}', 'sandbox', 0);
     insert into api_key (id, account_id, environment, secret_hash, permissions, created_at)
       values ('key_2', '${ACCOUNT}', 'sandbox', '${hashSecret(TEST_KEY)}', '{}', ${AT})`);
 
-  const folder = checkOutReleased();
-  const old = await startReleased(folder, databaseUrl);
-  const load = startLoad(2, (client, round) => work(old.url, `old-${client}-${round}`, round));
-  await load.more(4);
-  await ask(old.url, TEST_KEY, PAY_OUT, { key: 'old' });
-  const applied: string[] = [];
-  for (const next of unreleasedNames) {
-    applied.push(...(await migrate(database, undefined, next)));
-    // The step inserts new values of enums, and the first rows of new tables.
-    if (DATA[next]) await run(DATA[next]);
-    await load.more(1);
-  }
-  expect(applied).toEqual(unreleasedNames);
+    const folder = checkOut(release);
+    const old = await startReleased(folder, databaseUrl);
+    const load = startLoad(2, (client, round) => work(old.url, `old-${client}-${round}`, round));
+    await load.more(4);
+    await ask(old.url, TEST_KEY, PAY_OUT, { key: 'old' });
+    const applied: string[] = [];
+    for (const next of newerNames) {
+      applied.push(...(await migrate(database, undefined, next)));
+      // The step inserts new values of enums, and the first rows of new tables.
+      if (DATA[next]) await run(DATA[next]);
+      await load.more(1);
+    }
+    expect(applied).toEqual(newerNames);
 
-  // Both servers run at once, and read what the other writes.
-  const app = await startApp({
-    database,
-    clock: createManualClock(new Date()),
-    environment: { PSA_DEMO: 'false', PSA_GRAPHQL_LIMIT: '1000000' },
-  });
-  onTestFinished(() => app.close());
-  const newLoad = startLoad(2, (client, round) => work(app.url, `new-${client}-${round}`, round));
-  await Promise.all([load.more(4), newLoad.more(4)]);
-  const rounds = await load.stop();
-  expect(await old.stop()).toEqual([]);
+    // Both servers run at once, and read what the other writes.
+    const app = await startApp({
+      database,
+      clock: createManualClock(new Date()),
+      environment: { PSA_DEMO: 'false', PSA_GRAPHQL_LIMIT: '1000000' },
+    });
+    onTestFinished(() => app.close());
+    const newLoad = startLoad(2, (client, round) => work(app.url, `new-${client}-${round}`, round));
+    await Promise.all([load.more(4), newLoad.more(4)]);
+    const rounds = await load.stop();
+    expect(await old.stop()).toEqual([]);
 
-  // The deployment is rolled back: the released version starts on the newer database.
-  const again = await startReleased(folder, databaseUrl);
-  await work(again.url, 'again');
-  await newLoad.more(2);
-  expect(await again.stop()).toEqual([]);
+    // The deployment is rolled back: the released version starts on the newer database.
+    const again = await startReleased(folder, databaseUrl);
+    await work(again.url, 'again');
+    await newLoad.more(2);
+    expect(await again.stop()).toEqual([]);
 
-  const newRounds = await newLoad.stop();
-  await app.work.settled();
-  const { rows } = await sql`
+    const newRounds = await newLoad.stop();
+    await app.work.settled();
+    const { rows } = await sql`
     select count(*) from card_payment where status = 'paid' and paid_at > ${sql.raw(AT)}`.execute(
-    database.sql,
-  );
-  // The restarted released server sold one of these.
-  expect(rows).toEqual([{ count: rounds + newRounds + 1 }]);
-  expect(await violations(database, app.clock.now())).toEqual([]);
-  expect(app.faults).toEqual([]);
-});
+      database.sql,
+    );
+    // The restarted released server sold one of these.
+    expect(rows).toEqual([{ count: rounds + newRounds + 1 }]);
+    expect(await violations(database, app.clock.now())).toEqual([]);
+    expect(app.faults).toEqual([]);
+  },
+);

@@ -6,7 +6,8 @@ import { sql } from 'kysely';
 import type { Database } from '../../../server/src/state/db/database.ts';
 
 /** The migrations and the schema that a released version has created in databases. */
-export interface Released {
+export interface Release {
+  version: string;
   /** The commit that the release was made from. */
   commit: string;
   /** Each migration's SHA-256. */
@@ -16,10 +17,22 @@ export interface Released {
 }
 
 export const MIGRATIONS = fileURLToPath(new URL('../../../server/src/state/db/migrations', import.meta.url));
-export const RELEASED = fileURLToPath(new URL('./released.json', import.meta.url));
+export const RELEASED = fileURLToPath(new URL('./released', import.meta.url));
 
-export function readReleased(): Released {
-  return JSON.parse(readFileSync(RELEASED, 'utf8'));
+/** Reads every release, the oldest first. Each has the migrations of those before it too. */
+export function readReleases(): [Release, ...Release[]] {
+  const releases = readdirSync(RELEASED).map(
+    (file): Release => ({
+      version: file.slice(0, -'.json'.length),
+      ...JSON.parse(readFileSync(join(RELEASED, file), 'utf8')),
+    }),
+  );
+  releases.sort(
+    (a, b) =>
+      Object.keys(a.migrations).length - Object.keys(b.migrations).length ||
+      a.version.localeCompare(b.version, 'en', { numeric: true }),
+  );
+  return releases as [Release, ...Release[]];
 }
 
 export function hashMigrations(): Record<string, string> {

@@ -54,7 +54,12 @@ export function describeOperations(
     };
   return {
     openapi: '3.1.1',
-    info: { title: 'PSA payments', version: INTERFACE_VERSION, description: INTRODUCTION },
+    info: {
+      title: 'PSA payments',
+      version: INTERFACE_VERSION,
+      description: INTRODUCTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: publicUrl }],
     security: [{ apiKey: [] }],
     tags: [

@@ -240,10 +240,10 @@ export interface CardPaymentService<P extends CardPayment = CardPayment>
   ): Promise<StartedCheckout<P>>;
   /**
    * Cancels a pending payment: it is expired at once. A charge that was under way is returned by itself if it is
-   * approved. Repeated, it changes nothing.
+   * approved. Repeated, it changes nothing: `replayed`.
    * @throws NotFoundError, PreconditionError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
    */
-  cancel(tenant: Tenant, orderCode: string): Promise<P>;
+  cancel(tenant: Tenant, orderCode: string): Promise<{ payment: P; replayed: boolean }>;
   /** The fee that the service takes of a payment: none, in the embedded service. Null if it is unknown. */
   feeCentsOf(payment: CardPayment): Cents | null;
   /** Rejects a filter by a field that this mode never knows. @throws PreconditionError (NOT_OFFERED) */

@@ -88,8 +88,8 @@ export function createCardPaymentRoutes({
         409: 'It is not pending: it has been paid, has expired or has failed',
       },
       async handle({ caller, params }) {
-        const payment = await cardPayments.cancel(caller.tenant, params.orderCode);
-        return { status: 200, body: cardPaymentToWire(payment, publicUrl) };
+        const { payment, replayed } = await cardPayments.cancel(caller.tenant, params.orderCode);
+        return { status: 200, body: cardPaymentToWire(payment, publicUrl), replayed };
       },
     }),
     restOperation({

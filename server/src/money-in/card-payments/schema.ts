@@ -4,7 +4,7 @@ import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
 import { byKey, findByKey, keyArgument, keyMember, onlyName } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
-import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
+import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
 import {
   BOTH_WAYS,
   connectionArguments,
@@ -204,9 +204,12 @@ const CreateCardPaymentSuccess = replayableSuccessType<{ payment: CardPayment }>
   { formerly: 'CardPaymentSuccess' },
 );
 
-const CancelCardPaymentSuccess = successType<{ payment: CardPayment }>('CancelCardPaymentSuccess', (t) => ({
-  cardPayment: t.expose('payment', { type: CardPaymentRef }),
-}));
+const CancelCardPaymentSuccess = replayableSuccessType<{ payment: CardPayment }>(
+  'CancelCardPaymentSuccess',
+  (t) => ({
+    cardPayment: t.expose('payment', { type: CardPaymentRef }),
+  }),
+);
 
 const StartCheckoutSuccess = replayableSuccessType<{ payment: CardPayment; paymentToken: string }>(
   'StartCheckoutSuccess',
@@ -236,9 +239,9 @@ builder.mutationFields((t) => ({
       'Cancels a PENDING payment, which is EXPIRED at once: its page takes no card, and its single-use token starts no other payment. If the acquirer approves a card that was being confirmed, the money is returned and the payment is FAILED. A repetition changes nothing.',
     args: { orderCode: t.arg.string({ required: true }) },
     errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
-    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { orderCode }, { services }) => ({
-      payment: await services.cardPayments.cancel(tenant, orderCode),
-    })),
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { orderCode }, { services }) =>
+      services.cardPayments.cancel(tenant, orderCode),
+    ),
   }),
   startCheckout: t.field({
     type: StartCheckoutSuccess,

@@ -145,7 +145,7 @@ export function createCardPaymentService({
     },
 
     cancel: (tenant, orderCode) =>
-      committer.change<StoredCardPayment>({
+      committer.change<{ payment: StoredCardPayment; replayed: boolean }>({
         tenant,
         async read(reader) {
           const payment = await readWithOtherPayments(reader, orderCode);
@@ -159,7 +159,9 @@ export function createCardPaymentService({
             ...otherMethods.flatMap((method) => method.paymentsOf(state, orderOf(payment))),
           ];
           const change = decideCancel(payment, { otherPayments, now: state.now });
-          return change ? { outcome: change.payment, writes: writesOf(change) } : { outcome: payment };
+          return change
+            ? { outcome: { payment: change.payment, replayed: false }, writes: writesOf(change) }
+            : { outcome: { payment, replayed: true } };
         },
       }),
 

@@ -349,8 +349,9 @@ export interface ChargeService<C extends Charge = Charge> extends PixReads<C, Ch
    */
   create(tenant: Tenant, input: CreateChargeInput): Promise<{ charge: C; replayed: boolean }>;
   /**
-   * Cancels a pending charge, which is expired from then on: money that comes later is sent back. A repeated call changes nothing.
+   * Cancels a pending charge, which is expired from then on: money that comes later is sent back. A repeated call changes
+   * nothing: `replayed`.
    * @throws ValidationError (the id), NotFoundError, PreconditionError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
    */
-  cancel(tenant: Tenant, chargeId: string): Promise<C>;
+  cancel(tenant: Tenant, chargeId: string): Promise<{ charge: C; replayed: boolean }>;
 }

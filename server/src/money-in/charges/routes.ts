@@ -104,9 +104,9 @@ export function createChargeRoutes({
         409: 'It is not pending: it has been paid, has expired or has failed',
       },
       async handle({ caller, params }) {
-        const charge = await charges.cancel(caller.tenant, params.id);
+        const { charge, replayed } = await charges.cancel(caller.tenant, params.id);
         const [shown] = await toWire(caller.tenant, [charge]);
-        return { status: 200, body: shown! };
+        return { status: 200, body: shown!, replayed };
       },
     }),
     restOperation({

@@ -4,7 +4,7 @@ import { addEntity } from '../../api/graphql/federation.ts';
 import { byKey, findByKey, keyArgument, keyMember, onlyName } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { addReference } from '../../api/graphql/lookup-reference.ts';
-import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
+import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
 import { connectionArguments, totalOf } from '../../api/graphql/paging.ts';
 import { assertMay, assertUnrestrictedKey, type Caller, callerOf, may } from '../../kernel/caller.ts';
 import {
@@ -266,7 +266,7 @@ const CreateChargeSuccess = replayableSuccessType<{ charge: Charge }>('CreateCha
   charge: t.expose('charge', { type: ChargeRef }),
 }));
 
-const CancelChargeSuccess = successType<{ charge: Charge }>('CancelChargeSuccess', (t) => ({
+const CancelChargeSuccess = replayableSuccessType<{ charge: Charge }>('CancelChargeSuccess', (t) => ({
   charge: t.expose('charge', { type: ChargeRef }),
 }));
 
@@ -277,9 +277,9 @@ builder.mutationField('cancelCharge', (t) =>
       'Cancels a PENDING charge, which is EXPIRED at once. Money that comes later is returned automatically, and no beneficiary gets a share of it. A repetition changes nothing.',
     args: { chargeId: t.arg.string({ required: true }) },
     errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
-    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { chargeId }, { services }) => ({
-      charge: await services.charges.cancel(tenant, chargeId),
-    })),
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { chargeId }, { services }) =>
+      services.charges.cancel(tenant, chargeId),
+    ),
   }),
 );
 

@@ -91,7 +91,7 @@ export function createChargeService({
         chargeDecisions.decideCancel(charge, { environment: tenant.environment, ...state }),
       );
       if (!canceled) throw new NotFoundError('Charge not found');
-      return canceled;
+      return { charge: canceled.resource, replayed: canceled.replayed };
     },
   };
 }

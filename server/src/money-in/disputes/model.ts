@@ -314,11 +314,11 @@ export interface DisputeService<D extends Dispute = Dispute>
   ): Promise<{ dispute: D; replayed: boolean }>;
   /**
    * Accepts a claim, by which its dispute is lost at once: the amount stays held. A repeated call changes
-   * nothing.
+   * nothing: `replayed`.
    * @throws ValidationError (the id), NotFoundError, PreconditionError (DISPUTE_STATE; in front of another
    * service NOT_OFFERED)
    */
-  accept(tenant: Tenant, disputeId: string): Promise<D>;
+  accept(tenant: Tenant, disputeId: string): Promise<{ dispute: D; replayed: boolean }>;
   /** Lists the disputes of resources, oldest first, in the order of the ids; null if the service does not report them. */
   ofResources(tenant: Tenant, type: DisputedType, ids: readonly string[]): Promise<(D[] | null)[]>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */

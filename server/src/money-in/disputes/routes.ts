@@ -109,8 +109,8 @@ export function createDisputeRoutes({
         409: 'The banks have decided it already',
       },
       async handle({ caller, params }) {
-        const dispute = await disputes.accept(caller.tenant, params.id);
-        return { status: 200, body: disputeToWire(dispute) };
+        const { dispute, replayed } = await disputes.accept(caller.tenant, params.id);
+        return { status: 200, body: disputeToWire(dispute), replayed };
       },
     }),
   ];

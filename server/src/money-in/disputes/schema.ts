@@ -4,7 +4,7 @@ import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
 import { keyMember } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
-import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
+import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
 import {
   BOTH_WAYS,
   connectionArguments,
@@ -351,7 +351,7 @@ builder.mutationField('submitDisputeEvidence', (t) =>
   }),
 );
 
-const AcceptDisputeSuccess = successType<{ dispute: Dispute }>('AcceptDisputeSuccess', (t) => ({
+const AcceptDisputeSuccess = replayableSuccessType<{ dispute: Dispute }>('AcceptDisputeSuccess', (t) => ({
   dispute: t.expose('dispute', { type: DisputeRef }),
 }));
 
@@ -362,8 +362,8 @@ builder.mutationField('acceptDispute', (t) =>
       'Accepts the claim of an OPEN dispute, or of one UNDER_REVIEW: it is LOST at once, and its amount stays held. It cannot be undone. A repetition changes nothing.',
     args: { disputeId: t.arg.string({ required: true }) },
     errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
-    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { disputeId }, { services }) => ({
-      dispute: await services.disputes.accept(tenant, disputeId),
-    })),
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { disputeId }, { services }) =>
+      services.disputes.accept(tenant, disputeId),
+    ),
   }),
 );

@@ -208,7 +208,8 @@ export function createDisputeControls({
     },
 
     async closeDispute(tenant, disputeId, outcome) {
-      return close(tenant, disputeId, (dispute, now) => decideClose(dispute, outcome, now));
+      const closed = await close(tenant, disputeId, (dispute, now) => decideClose(dispute, outcome, now));
+      return closed.dispute;
     },
 
     async listDisputes(tenant, page) {
@@ -232,7 +233,7 @@ function createClosing({
     tenant: Tenant,
     disputeId: string,
     decide: (dispute: StoredDispute, now: Date) => DisputeChange | null,
-  ): Promise<StoredDispute> {
+  ): Promise<{ dispute: StoredDispute; replayed: boolean }> {
     const { dispute, isNew, opened } = await committer.change({
       tenant,
       async read(reader) {
@@ -253,7 +254,7 @@ function createClosing({
     });
     if (isNew) meter.onDispute(dispute.status as DisputeOutcome);
     countOpened(meter, opened);
-    return dispute;
+    return { dispute, replayed: !isNew };
   };
 }
 

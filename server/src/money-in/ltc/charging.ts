@@ -62,7 +62,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
    * Cancels a payment, after its outputs so far were recorded. Null if it does not exist. @throws
    * PreconditionError (NOT_CANCELABLE)
    */
-  cancel(tenant: Tenant, id: string): Promise<R | null>;
+  cancel(tenant: Tenant, id: string): Promise<{ resource: R; replayed: boolean } | null>;
   /** Records the outputs of an open payment of any account, if the network answers. */
   refreshHosted(id: string): Promise<void>;
   tasks: Record<LtcTask, TaskHandler>;
@@ -191,13 +191,18 @@ export function createLtcCharging<R extends StoredLtcResource>({
     async cancel(tenant, id) {
       // A network that does not answer must not prevent a cancellation.
       await receive(tenant, id).catch(onFault);
+      let isChanged = false;
       const { resource } = await advance(
         tenant,
         id,
-        (current, state) => decideCancel(current, { keptPayment: keptOf(state, current), now: state.now }),
+        (current, state) => {
+          const change = decideCancel(current, { keptPayment: keptOf(state, current), now: state.now });
+          isChanged = change !== null;
+          return change;
+        },
         readOrder,
       );
-      return resource;
+      return resource && { resource, replayed: !isChanged };
     },
 
     async refreshHosted(id) {

@@ -202,9 +202,9 @@ export interface PaymentService<P extends Payment = Payment> extends PixReads<P,
   ): Promise<StartedCheckout<P>>;
   /**
    * Cancels a pending payment, which is expired from then on: a later PIX is sent back, and later LTC waits
-   * for the operator. A repeated call changes nothing.
+   * for the operator. A repeated call changes nothing: `replayed`.
    * @throws ValidationError (the id), NotFoundError, PreconditionError (NOT_CANCELABLE; in front of another
    * service NOT_OFFERED)
    */
-  cancel(tenant: Tenant, paymentId: string): Promise<P>;
+  cancel(tenant: Tenant, paymentId: string): Promise<{ payment: P; replayed: boolean }>;
 }

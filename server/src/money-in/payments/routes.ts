@@ -118,9 +118,9 @@ export function createPaymentRoutes({
         409: 'It is not pending: it has been paid, has expired or has failed',
       },
       async handle({ caller, params }) {
-        const payment = await payments.cancel(caller.tenant, params.id);
+        const { payment, replayed } = await payments.cancel(caller.tenant, params.id);
         const [shown] = await toWire(caller.tenant, [payment]);
-        return { status: 200, body: shown! };
+        return { status: 200, body: shown!, replayed };
       },
     }),
     restOperation({

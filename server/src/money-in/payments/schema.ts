@@ -4,7 +4,7 @@ import { addEntity } from '../../api/graphql/federation.ts';
 import { byKey, findByKey, keyArgument, keyMember, onlyName } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
 import { addReference } from '../../api/graphql/lookup-reference.ts';
-import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
+import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
 import { connectionArguments, totalOf } from '../../api/graphql/paging.ts';
 import {
   assertMay,
@@ -281,7 +281,7 @@ const StartPixCheckoutSuccess = replayableSuccessType<{ payment: Payment; paymen
   { description: 'The payment, and the token that follows it, which is not the one that started it.' },
 );
 
-const CancelPaymentSuccess = successType<{ payment: Payment }>('CancelPaymentSuccess', (t) => ({
+const CancelPaymentSuccess = replayableSuccessType<{ payment: Payment }>('CancelPaymentSuccess', (t) => ({
   payment: t.expose('payment', { type: PaymentRef }),
 }));
 
@@ -292,9 +292,9 @@ builder.mutationFields((t) => ({
       'Cancels a PENDING payment, which is EXPIRED at once: its single-use token starts no other payment. PIX that comes later is returned automatically; LTC waits for the operator. A repetition changes nothing.',
     args: { paymentId: t.arg.string({ required: true }) },
     errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
-    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { paymentId }, { services }) => ({
-      payment: await services.payments.cancel(tenant, paymentId),
-    })),
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { paymentId }, { services }) =>
+      services.payments.cancel(tenant, paymentId),
+    ),
   }),
   createPayment: t.field({
     type: CreatePaymentSuccess,

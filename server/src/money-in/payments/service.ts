@@ -11,7 +11,13 @@ import { writesOfLtc } from '../ltc/collections.ts';
 import { noQuote } from '../ltc/model.ts';
 import { writesOfPix } from '../pix/collections.ts';
 import type { RegisterCode } from '../pix/model.ts';
-import { type ChangeReceived, createPixCreation, createPixReads, type NewResource } from '../pix/service.ts';
+import {
+  type ChangeReceived,
+  createPixCreation,
+  createPixReads,
+  type NewResource,
+  type Repeatable,
+} from '../pix/service.ts';
 import { checkoutUses, ltcPayments, payments, pixOrderPayments, pixPayments } from './collections.ts';
 import { decideCreate, decideCreateLtc, paymentDecisions, saleOf } from './decisions.ts';
 import { type AccountSettings, assertMethodAvailable, type PaymentMethod } from './methods.ts';
@@ -43,7 +49,7 @@ interface MethodCreation {
   prepare(tenant: Tenant, input: CreatePaymentInput): Promise<Quote | null>;
   decide(...args: [...Parameters<typeof decideCreate>, prepared: Quote | null]): NewResource<StoredPayment>;
   /** Cancels a payment; null if there is none. @throws PreconditionError (NOT_CANCELABLE) */
-  cancel(tenant: Tenant, paymentId: string): Promise<StoredPayment | null>;
+  cancel(tenant: Tenant, paymentId: string): Promise<Repeatable<StoredPayment> | null>;
 }
 
 /** The port on Postgres: every change is a command to the committer, every read is one statement. */
@@ -72,7 +78,7 @@ export function createPaymentService({
   /** Gets the address of a payment by LTC. */
   registerLtc: RegisterCode<StoredPayment>;
   /** Cancels a payment by LTC; null if there is none. @throws PreconditionError (NOT_CANCELABLE) */
-  cancelLtc(tenant: Tenant, paymentId: string): Promise<StoredPayment | null>;
+  cancelLtc(tenant: Tenant, paymentId: string): Promise<Repeatable<StoredPayment> | null>;
   quotes: Pick<Bank, 'quoteLitoshi'>;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
@@ -233,7 +239,7 @@ export function createPaymentService({
       const found = await reads.find(tenant, paymentId);
       const canceled = found && (await creations[found.method].cancel(tenant, paymentId));
       if (!canceled) throw new NotFoundError('Payment not found');
-      return canceled;
+      return { payment: canceled.resource, replayed: canceled.replayed };
     },
   };
 }

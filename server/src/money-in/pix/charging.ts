@@ -31,7 +31,7 @@ import {
   type RegisterCode,
   txidOf,
 } from './model.ts';
-import type { ChangeReceived, ReceivedState } from './service.ts';
+import type { ChangeReceived, ReceivedState, Repeatable } from './service.ts';
 import { creditTable } from './store.ts';
 
 /** Accounts, with the name that a payer's bank shows; the slice that owns accounts provides them. */
@@ -271,15 +271,21 @@ export function createPixCharging({
         tenant: Tenant,
         id: string,
         decide: (resource: R, state: ReceivedState) => PixChange<R> | null,
-      ): Promise<R | null> {
+      ): Promise<Repeatable<R> | null> {
         // A bank that does not answer must not prevent the change.
         await receive(tenant, id).catch(onFault);
-        return advance(
+        let isChanged = false;
+        const changed = await advance(
           tenant,
           id,
-          (resource, state) => decide(resource, { keptPayment: keptOf(state, resource), now: state.now }),
+          (resource, state) => {
+            const change = decide(resource, { keptPayment: keptOf(state, resource), now: state.now });
+            isChanged = change !== null;
+            return change;
+          },
           readOrder,
         );
+        return changed && { resource: changed, replayed: !isChanged };
       },
       expire,
       async recordReturn(tenant: Tenant, credit: RecordedCredit, outcome: ReturnOutcome): Promise<void> {

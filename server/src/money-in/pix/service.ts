@@ -23,14 +23,20 @@ import type { PixTable } from './table-store.ts';
 export type ReceivedState = Pick<CreditState, 'keptPayment' | 'now'>;
 
 /**
- * Records the bank's credits of a resource, then applies a decision. Returns the resource afterwards; null if
- * it does not exist. @throws errors of the decision
+ * Records the bank's credits of a resource, then applies a decision. Returns the resource afterwards, `replayed` if the
+ * decision had nothing to change; null if it does not exist. @throws errors of the decision
  */
 export type ChangeReceived<R extends CodedResource> = (
   tenant: Tenant,
   id: string,
   decide: (resource: R, state: ReceivedState) => PixChange<R> | null,
-) => Promise<R | null>;
+) => Promise<Repeatable<R> | null>;
+
+/** A resource after a change that can be requested again: `replayed` if it had been made before. */
+export interface Repeatable<R> {
+  resource: R;
+  replayed: boolean;
+}
 
 /** Creates the reading side of a family's port: every read is one statement. */
 export function createPixReads<R extends StoredPixResource, Filter, Listed extends PixFilter>({

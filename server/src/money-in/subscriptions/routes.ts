@@ -102,9 +102,9 @@ export function createSubscriptionRoutes({
       answers: { 200: { description: 'The subscription as it stands', schema: subscriptionWire } },
       errors: { 404: NOT_FOUND },
       async handle({ caller, params: { id } }) {
-        const { subscription } = await subscriptions.cancel(caller.tenant, id);
+        const { subscription, replayed } = await subscriptions.cancel(caller.tenant, id);
         const [shown] = await toWire(caller.tenant, [subscription]);
-        return { status: 200, body: shown! };
+        return { status: 200, body: shown!, replayed };
       },
     }),
     restOperation({

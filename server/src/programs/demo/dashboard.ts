@@ -149,7 +149,7 @@ export function createDashboardRoutes({
           const { status, canceledAt } = subscription;
           return { status: 201, body: { subscriptionId, status, canceledAt } };
         }
-        const { status, canceledAt } = await cardPayments.cancel(tenant, orderCode);
+        const { status, canceledAt } = (await cardPayments.cancel(tenant, orderCode)).payment;
         return { status: 201, body: { orderCode, status, canceledAt } };
       },
     ),
