@@ -1,6 +1,7 @@
 import type { CardPaymentStatus } from '../../server/src/money-in/card-payments/model.ts';
 import type { PaymentStatus } from '../../server/src/money-in/receiving/model.ts';
 import type { CycleStatus, SubscriptionStatus } from '../../server/src/money-in/subscriptions/model.ts';
+import { RULES_OF_JOURNAL } from '../support/journal.ts';
 import { rulesOfTotals } from '../support/totals.ts';
 import type { ChildServer } from './child.ts';
 import { rulesOfLtc } from './ltc-rules.ts';
@@ -197,6 +198,7 @@ export function lawsOfTheBooks(instant: string): Record<string, string> {
     ...rulesOfLtc(),
     ...rulesOfDeliveries(),
     ...RULES_OF_SUBSCRIPTIONS,
+    ...RULES_OF_JOURNAL,
     ...rulesOfPayouts(instant),
     ...rulesOfSubaccounts(),
     ...rulesOfTotals(),

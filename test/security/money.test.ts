@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../server/src/state/db/database.ts';
-import { ledgerTransaction } from '../../server/src/state/ledger/postings.ts';
 import { post } from '../../server/src/state/ledger/store.ts';
 import { approved, approvedLate } from '../support/cards.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { openFreshDatabase } from '../support/database.ts';
+import { ledgerTransaction } from '../support/ledger.ts';
 
 const MINUTE = 60_000;
 

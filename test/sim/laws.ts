@@ -17,6 +17,7 @@ import type { Violation } from './violation.ts';
 
 const TABLES = [
   'posting',
+  'ledger_transaction',
   'ledger_account',
   'stream',
   'event',

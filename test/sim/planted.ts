@@ -185,11 +185,12 @@ function withoutPixFee({ lines, ...transaction }: LedgerTransaction): LedgerTran
   };
 }
 
-function onceMore({ id, lines }: LedgerTransaction): LedgerTransaction {
+function onceMore({ id, lines, entry }: LedgerTransaction): LedgerTransaction {
   const amount = Math.max(...lines.map((line) => line.amount));
   return {
     id: `${id}:again`,
     subaccountId: null,
+    entry,
     lines: [
       { account: 'received', amount: -amount },
       { account: 'merchant_balance', amount },

@@ -1,8 +1,9 @@
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
-import { type LedgerAccountName, ledgerTransaction } from '../../server/src/state/ledger/postings.ts';
+import type { LedgerAccountName } from '../../server/src/state/ledger/postings.ts';
 import { post } from '../../server/src/state/ledger/store.ts';
+import { ledgerTransaction } from '../support/ledger.ts';
 
 interface Funds {
   cents?: number;

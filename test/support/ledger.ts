@@ -1,6 +1,10 @@
+import type { JournalEntry } from '../../server/src/state/ledger/journal.ts';
 import {
   type Balances,
+  ledgerTransaction as build,
   type LedgerAccountName,
+  type LedgerTransaction,
+  type Move,
   NO_BALANCES,
 } from '../../server/src/state/ledger/postings.ts';
 
@@ -31,4 +35,16 @@ export const isOwed = (name: LedgerAccountName): boolean => OWED.includes(name);
 
 export function signsHold(balances: Balances): boolean {
   return ALL_ACCOUNTS.every((name) => (isOwed(name) ? balances[name] <= 0 : balances[name] >= 0));
+}
+
+/** The entry of a transaction whose purpose does not matter. */
+export const ANY_ENTRY: JournalEntry = { kind: 'credit', ref: 'test', resource: null, feeCents: 0 };
+
+/** A transaction whose purpose does not matter. */
+export function ledgerTransaction(
+  id: string,
+  moves: readonly Move[],
+  subaccountId: string | null = null,
+): LedgerTransaction {
+  return build(id, moves, ANY_ENTRY, subaccountId);
 }

@@ -210,9 +210,13 @@ async function statementsOfSale() {
 }
 
 function sale() {
-  const transaction = ledgerTransaction(`sale:${++sales}`, [
-    { from: 'acquirer', to: 'merchant_pending', amount: 100 },
-  ]);
+  const id = `PSC-${++sales}`;
+  const entry = { kind: 'card_payment', ref: id, resource: { type: 'card_payment', id }, feeCents: 0 };
+  const transaction = ledgerTransaction(
+    `sale:${id}`,
+    [{ from: 'acquirer', to: 'merchant_pending', amount: 100 }],
+    /** @type {any} */ (entry),
+  );
   return {
     tenant,
     read: async () => undefined,

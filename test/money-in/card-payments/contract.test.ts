@@ -13,11 +13,7 @@ import type {
 import type { Acquirer } from '../../../server/src/rails/acquirer.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import type { StoredEvent } from '../../../server/src/state/events/event.ts';
-import {
-  type LedgerAccountName,
-  ledgerTransaction,
-  NO_BALANCES,
-} from '../../../server/src/state/ledger/postings.ts';
+import { type LedgerAccountName, NO_BALANCES } from '../../../server/src/state/ledger/postings.ts';
 import { claimTasks, completeTask } from '../../../server/src/state/work/store.ts';
 import { approved, approvedLate, approvedSoon, card, declined } from '../../support/cards.ts';
 import { createManualClock } from '../../support/clock.ts';
@@ -25,6 +21,7 @@ import { type Core, startCore } from '../../support/core.ts';
 import { connectTo, createPostgresDatabase, describeOnDatabase } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 import { readAfter } from '../../support/events.ts';
+import { ledgerTransaction } from '../../support/ledger.ts';
 import { embedded } from '../../support/port-fixture.ts';
 import { generated } from '../../support/scale.ts';
 import { describePort } from './port.ts';

@@ -15,9 +15,9 @@ import {
   applyToBalances,
   type Balances,
   type LedgerTransaction,
-  ledgerTransaction,
   NO_BALANCES,
 } from '../../../server/src/state/ledger/postings.ts';
+import { ledgerTransaction } from '../../support/ledger.ts';
 import { generated } from '../../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');

@@ -23,9 +23,9 @@ import {
   applyToBalances,
   type Balances,
   type LedgerTransaction,
-  ledgerTransaction,
   NO_BALANCES,
 } from '../../../server/src/state/ledger/postings.ts';
+import { ledgerTransaction } from '../../support/ledger.ts';
 import { generated } from '../../support/scale.ts';
 
 type PaymentChange = PixChange<StoredPayment>;

@@ -60,6 +60,7 @@ const quiet = (resource: StoredCharge, effects: object) => ({
 const posting = (id: string, lines: Record<string, number>, subaccountId: string | null = null) => ({
   id,
   subaccountId,
+  entry: expect.any(Object),
   lines: expect.toSatisfy(
     (all: { account: string; amount: number }[]) =>
       JSON.stringify(Object.entries(lines).sort()) ===

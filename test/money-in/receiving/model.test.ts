@@ -178,7 +178,7 @@ describe('the amount of a refund', () => {
 
 describe('the steps of a refund', () => {
   const held: Balances = { ...NO_BALANCES, pix_received: -5000, merchant_balance: 5000 };
-  const begun = { refundId: 'ref_1', amountCents: 2000, ownCents: 1500, isAutomatic: false };
+  const begun = { refundId: 'ref_1', ref: 'psa_1', amountCents: 2000, ownCents: 1500, isAutomatic: false };
 
   test('The owner gives its part, and the payment holds the whole of the refund', () => {
     const payment = { ...PAID, refundedCents: 10, refundingCents: 20, refundCount: 3 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { NotFoundError, PreconditionError } from '../../../server/src/kernel/errors.ts';
-import { ledgerTransaction } from '../../../server/src/state/ledger/postings.ts';
 import { post } from '../../../server/src/state/ledger/store.ts';
+import { ledgerTransaction } from '../../support/ledger.ts';
 import type { StartPortFixture } from '../../support/port-fixture.ts';
 
 /** The contract of test payments, for every implementation of their port. The service marks them as paid. */

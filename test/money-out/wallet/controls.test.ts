@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import { IdempotencyError, PreconditionError, ValidationError } from '../../../server/src/kernel/errors.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
-import { ledgerTransaction } from '../../../server/src/state/ledger/postings.ts';
 import { post } from '../../../server/src/state/ledger/store.ts';
 import { startCore } from '../../support/core.ts';
 import { describeOnDatabase } from '../../support/database.ts';
+import { ledgerTransaction } from '../../support/ledger.ts';
 
 describeOnDatabase('credits', (open) => {
   let database: Database;

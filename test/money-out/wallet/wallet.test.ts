@@ -11,12 +11,12 @@ import {
   applyToBalances,
   type Balances,
   type LedgerAccountName,
-  ledgerTransaction,
   NO_BALANCES,
 } from '../../../server/src/state/ledger/postings.ts';
 import { type Core, startCore } from '../../support/core.ts';
 import { describeOnDatabase } from '../../support/database.ts';
 import { readAfter } from '../../support/events.ts';
+import { ledgerTransaction } from '../../support/ledger.ts';
 import { embedded } from '../../support/port-fixture.ts';
 import { generated } from '../../support/scale.ts';
 import { failStatements } from '../../support/statements.ts';

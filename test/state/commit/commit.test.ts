@@ -26,13 +26,13 @@ import {
 } from '../../../server/src/state/db/database.ts';
 import type { NewEvent, StoredEvent } from '../../../server/src/state/events/event.ts';
 import { readHead } from '../../../server/src/state/events/log.ts';
-import { ledgerTransaction } from '../../../server/src/state/ledger/postings.ts';
 import { readBalances } from '../../../server/src/state/ledger/store.ts';
 import { createManualClock } from '../../support/clock.ts';
 import { openAccount } from '../../support/core.ts';
 import { connectTo, createPostgresDatabase, describeOnBothEngines } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 import { readAfter } from '../../support/events.ts';
+import { ledgerTransaction } from '../../support/ledger.ts';
 
 /** A counter that commands increase: each decision must see its last value. */
 interface Counter {

@@ -4,10 +4,10 @@ import { isWallet } from '../../../server/src/money-out/wallet/model.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import { readHead } from '../../../server/src/state/events/log.ts';
 import { subscribe } from '../../../server/src/state/events/subscribe.ts';
-import { ledgerTransaction } from '../../../server/src/state/ledger/postings.ts';
 import { type Core, startCore } from '../../support/core.ts';
 import { describeOnDatabase } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
+import { ledgerTransaction } from '../../support/ledger.ts';
 
 const QUEUE_LIMIT = 256;
 const cursorsFor = createCursors(Buffer.alloc(16, 'key'));

@@ -5,11 +5,10 @@ import {
   type Balances,
   creditWithRecovery,
   type LedgerAccountName,
-  ledgerTransaction,
   NO_BALANCES,
   takeOrOwe,
 } from '../../../server/src/state/ledger/postings.ts';
-import { ALL_ACCOUNTS, CENTS_ACCOUNTS, isOwed, signsHold } from '../../support/ledger.ts';
+import { ALL_ACCOUNTS, CENTS_ACCOUNTS, isOwed, ledgerTransaction, signsHold } from '../../support/ledger.ts';
 
 const account = fc.constantFrom(...CENTS_ACCOUNTS);
 const move = fc.record({ from: account, to: account, amount: fc.nat(1_000_000) });

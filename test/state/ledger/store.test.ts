@@ -4,12 +4,13 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { objectId } from '../../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../../server/src/kernel/tenant.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
+import type { JournalEntry } from '../../../server/src/state/ledger/journal.ts';
 import {
   applyToBalances,
   type Balances,
+  ledgerTransaction as build,
   type LedgerAccountName,
   type LedgerTransaction,
-  ledgerTransaction,
   NO_BALANCES,
 } from '../../../server/src/state/ledger/postings.ts';
 import {
@@ -20,7 +21,14 @@ import {
 } from '../../../server/src/state/ledger/store.ts';
 import { openAccount, startCore } from '../../support/core.ts';
 import { describeOnBothEngines } from '../../support/database.ts';
-import { ALL_ACCOUNTS, CENTS_ACCOUNTS, isOwed, signsHold } from '../../support/ledger.ts';
+import {
+  ALL_ACCOUNTS,
+  ANY_ENTRY,
+  CENTS_ACCOUNTS,
+  isOwed,
+  ledgerTransaction,
+  signsHold,
+} from '../../support/ledger.ts';
 import { generated, runsAll } from '../../support/scale.ts';
 import { scansBy } from '../../support/statements.ts';
 
@@ -87,13 +95,181 @@ describeOnBothEngines('the ledger', (open, engine) => {
         // A new session has no plans. One of an earlier test has the plans of its postings.
         await sql`discard plans`.execute(trx);
         const group = Array.from({ length: 64 }, (_, index) => sale(`sale:${index}`, 100));
-        return scansBy(trx, ['posting', 'ledger_account'], async () => {
+        return scansBy(trx, ['posting', 'ledger_account', 'ledger_transaction'], async () => {
           await post(trx, tenant, group, NOW);
           await post(trx, tenant, [sale('one more', 100)], NOW);
         });
       });
       expect(scans).toEqual({});
     });
+
+  describe('its journal', () => {
+    test('A row of the journal says what its transaction was for, what it moved, and the figures after it', async () => {
+      const tenant = await openAccount(database);
+      const entry = (kind: JournalEntry['kind'], id: string, feeCents = 0) =>
+        ({ kind, ref: id, resource: { type: 'card_payment', id }, feeCents }) as const;
+      await post(
+        database.sql,
+        tenant,
+        [
+          build(
+            'paid',
+            [{ from: 'acquirer', to: 'merchant_pending', amount: 500 }],
+            entry('card_payment', 'a'),
+          ),
+          build(
+            'sent',
+            [{ from: 'acquirer', to: 'refunds_in_transit', amount: 70 }],
+            entry('return', 'b', 7),
+          ),
+        ],
+        NOW,
+      );
+      await post(
+        database.sql,
+        tenant,
+        [
+          build(
+            'free',
+            [{ from: 'merchant_pending', to: 'merchant_balance', amount: 200 }],
+            entry('card_release', 'a'),
+          ),
+        ],
+        // A clock that is behind that of the instance before: the journal never goes back.
+        new Date(NOW.getTime() - 1000),
+      );
+      const common = { resource: 'card_payment', subaccount_id: null, occurred_at: NOW };
+      const first = 2 ** 40;
+      expect(await journal(tenant)).toEqual([
+        {
+          ...{ ...common, number: first, entries: first, is_entry: true, transaction_id: 'paid' },
+          ...{ kind: 'card_payment', ref: 'a', resource_id: 'a', fee_cents: 0 },
+          ...{ ...NO_FIGURES, pending_delta: 500, pending: 500 },
+        },
+        {
+          ...{ ...common, number: first + 1, entries: first, is_entry: false, transaction_id: 'sent' },
+          ...{ kind: 'return', ref: 'b', resource_id: 'b', fee_cents: 7 },
+          ...{ ...NO_FIGURES, pending: 500 },
+        },
+        {
+          ...{ ...common, number: first + 2, entries: first + 1, is_entry: true, transaction_id: 'free' },
+          ...{ kind: 'card_release', ref: 'a', resource_id: 'a', fee_cents: 0 },
+          ...{ ...NO_FIGURES, pending_delta: -200, pending: 300, balance_delta: 200, balance: 200 },
+        },
+      ]);
+    });
+
+    test('What a server of the version before posts gets its rows, and its names with the commit', async () => {
+      const { tenant, controls, payouts } = await startCore({ database });
+      await controls.credit(tenant, 10_000);
+      const { payout } = await payouts.request(tenant, {
+        method: 'pix',
+        amountCents: 2_500,
+        destination: 'ana@example.com',
+      });
+      const id = payout.withdrawalId!;
+      await database.transaction(async (trx) => {
+        // One statement, without a row of the journal.
+        await sql`
+          insert into posting (account_id, environment, transaction_id, ledger_account, amount, occurred_at)
+          values
+            (${tenant.accountId}, 'live', ${`payout.denied:${id}`}, 'payouts_in_transit', -2500, ${NOW}),
+            (${tenant.accountId}, 'live', ${`payout.denied:${id}`}, 'merchant_balance', 2500, ${NOW}),
+            (${tenant.accountId}, 'live', 'credit:later', 'received', -7, ${NOW}),
+            (${tenant.accountId}, 'live', 'credit:later', 'merchant_balance', 7, ${NOW})
+        `.execute(trx);
+        expect((await journal(tenant, trx)).at(-1)).toMatchObject({ kind: null, balance: 10_007 });
+      });
+      expect((await journal(tenant)).slice(1)).toMatchObject([
+        {
+          kind: 'payout',
+          ref: payout.code,
+          balance_delta: -2500,
+          balance: 7_500,
+          fee_cents: payout.feeCents,
+        },
+        {
+          ...{ kind: 'payout_return', ref: payout.code, resource: 'payout', resource_id: id },
+          ...{ balance_delta: 2500, balance: 10_000, fee_cents: -payout.feeCents! },
+        },
+        { kind: 'credit', ref: 'later', resource: null, balance_delta: 7, balance: 10_007 },
+      ]);
+    });
+
+    test.each([
+      [{ balance_delta: 6 }, 'journal_equals_postings'],
+      [{ pending: 1 }, 'journal_ends_with_balances'],
+      [{ balance: 104 }, 'journal_ends_with_balances'],
+      [{ entries: 2 ** 40 }, 'journal_continues'],
+      [{ number: 2 ** 40 + 2 }, 'journal_continues'],
+      [{ occurred_at: new Date(0) }, 'journal_continues'],
+      [{ transaction_id: 'other' }, 'journal_ends_with_balances'],
+    ])('The journal refuses a row with %j', async (changed, constraint) => {
+      const tenant = await openAccount(database);
+      await credit(tenant, 'first', 100);
+      const [first] = await journal(tenant);
+      const next = { ...first!, number: 2 ** 40 + 1, entries: 2 ** 40 + 1, transaction_id: 'second' };
+      const row = { ...next, balance_delta: 5, balance: 105, ...changed };
+      const attempt = database.sql
+        .with('journal', (db) =>
+          db.insertInto('ledger_transaction').values({ ...ofTenant(tenant), ...row } as never),
+        )
+        .insertInto('posting')
+        .values(
+          [
+            { ledger_account: 'received', amount: -5 },
+            { ledger_account: 'merchant_balance', amount: 5 },
+          ].map(
+            (line) => ({ ...line, ...ofTenant(tenant), transaction_id: 'second', occurred_at: NOW }) as never,
+          ),
+        )
+        .execute();
+      await expect(attempt).rejects.toMatchObject({ constraint });
+      expect(await journal(tenant)).toEqual([first]);
+    });
+
+    test('The journal refuses a row without postings', async () => {
+      const tenant = await openAccount(database);
+      await credit(tenant, 'first', 100);
+      const again = sql`
+        insert into ledger_transaction
+        select account_id, environment, number + 1, entries, false, 'nothing', kind, ref, resource, resource_id,
+          subaccount_id, fee_cents, occurred_at, 0, 0, 0, 0, 0, 0, balance, subaccounts, pending, dispute_hold, ltc, receivable
+        from ledger_transaction where account_id = ${tenant.accountId}
+      `.execute(database.sql);
+      await expect(again).rejects.toMatchObject({ constraint: 'journal_equals_postings' });
+    });
+
+    test.each([
+      'update ledger_transaction set fee_cents = 1',
+      'delete from ledger_transaction',
+      'truncate ledger_transaction',
+    ])('The journal refuses the statement: %s', async (statement) => {
+      await credit(await openAccount(database), 'first', 100);
+      await expect(sql.raw(statement).execute(database.sql)).rejects.toMatchObject({ code: '23001' });
+    });
+
+    const NO_FIGURES = Object.fromEntries(
+      ['balance', 'subaccounts', 'pending', 'dispute_hold', 'ltc', 'receivable'].flatMap((name) => [
+        [name, 0],
+        [`${name}_delta`, 0],
+      ]),
+    );
+    const ofTenant = ({ accountId, environment }: Tenant) => ({ account_id: accountId, environment });
+    const credit = (tenant: Tenant, id: string, amount: number) =>
+      post(
+        database.sql,
+        tenant,
+        [ledgerTransaction(id, [{ from: 'received', to: 'merchant_balance', amount }])],
+        NOW,
+      );
+    const journal = async ({ accountId, environment }: Tenant, db = database.sql) => {
+      const { rows } = await sql<Record<string, unknown>>`
+        select * from ledger_transaction where account_id = ${accountId} and environment = ${environment} order by number
+      `.execute(db);
+      return rows.map(({ account_id: _, environment: __, ...row }) => row);
+    };
+  });
 
   test('The ledger separates two tenants that use the same transaction id', async () => {
     const [one, other] = [await openAccount(database), await openAccount(database)];
@@ -109,6 +285,7 @@ describeOnBothEngines('the ledger', (open, engine) => {
       id: 'lost',
       lines: [{ account: 'merchant_pending', amount: 1 }],
       subaccountId: null,
+      entry: ANY_ENTRY,
     };
     await expect(post(database.sql, tenant, [sale('good', 100), unbalanced], NOW)).rejects.toMatchObject({
       constraint: 'posting_sums_to_zero',
@@ -123,6 +300,7 @@ describeOnBothEngines('the ledger', (open, engine) => {
       id,
       lines: [{ account, amount }],
       subaccountId: null,
+      entry: ANY_ENTRY,
     });
     await expect(
       post(database.sql, tenant, [half('a', 'acquirer', -5), half('b', 'merchant_pending', 5)], NOW),
@@ -178,7 +356,7 @@ describeOnBothEngines('the ledger', (open, engine) => {
       { account: 'acquirer' as const, amount: -5 },
     ];
     await expect(
-      post(database.sql, tenant, [{ id: 'typo', lines, subaccountId: null }], NOW),
+      post(database.sql, tenant, [{ id: 'typo', lines, subaccountId: null, entry: ANY_ENTRY }], NOW),
     ).rejects.toMatchObject({
       constraint: 'ledger_account_known',
     });
@@ -328,7 +506,7 @@ describeOnBothEngines('the ledger', (open, engine) => {
       { account: 'merchant_balance' as const, amount: 5 },
     ];
     await expect(
-      post(database.sql, tenant, [{ id: 'mixed', lines, subaccountId: null }], NOW),
+      post(database.sql, tenant, [{ id: 'mixed', lines, subaccountId: null, entry: ANY_ENTRY }], NOW),
     ).rejects.toMatchObject({ constraint: 'posting_sums_to_zero' });
   });
 
@@ -368,7 +546,12 @@ describe('a transaction that the program lets pass', () => {
     for (const account of ALL_ACCOUNTS) {
       const amount = isOwed(account) ? 1 : -1;
       expect(() =>
-        applyToBalances(NO_BALANCES, { id: 't', lines: [{ account, amount }], subaccountId: null }),
+        applyToBalances(NO_BALANCES, {
+          id: 't',
+          lines: [{ account, amount }],
+          subaccountId: null,
+          entry: ANY_ENTRY,
+        }),
       ).toThrow(RangeError);
     }
   });

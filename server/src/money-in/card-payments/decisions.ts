@@ -1,6 +1,7 @@
 import { DAY_MS, plusMs } from '../../kernel/clock.ts';
 import { PreconditionError } from '../../kernel/errors.ts';
 import { closesOrder, type PaymentState } from '../../kernel/orders.ts';
+import { entryOf } from '../../state/ledger/journal.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -195,9 +196,11 @@ function paid(
   if (causeOfReturn(payment, { amountCents, isOrderClosed: keptPayment !== null }) !== null) {
     const failureReason = payment.canceledAt ? 'canceled' : 'paid_elsewhere';
     return step(payment, { ...settled, paidChargeId, failureReason, returned: true, keptPayment }, 'failed', {
-      transaction: ledgerTransaction(`card_payment.returned:${orderCode}`, [
-        { from: 'acquirer', to: 'refunds_in_transit', amount: amountCents },
-      ]),
+      transaction: ledgerTransaction(
+        `card_payment.returned:${orderCode}`,
+        [{ from: 'acquirer', to: 'refunds_in_transit', amount: amountCents }],
+        entryOf('return', 'card_payment', orderCode),
+      ),
       due: [{ kind: 'card_payment.return', at: now }],
     });
   }
@@ -206,9 +209,11 @@ function paid(
     { ...settled, paidChargeId, paidAt: now, paidLate: now >= payment.expiresAt },
     'paid',
     {
-      transaction: ledgerTransaction(`card_payment.paid:${orderCode}`, [
-        { from: 'acquirer', to: 'merchant_pending', amount: amountCents },
-      ]),
+      transaction: ledgerTransaction(
+        `card_payment.paid:${orderCode}`,
+        [{ from: 'acquirer', to: 'merchant_pending', amount: amountCents }],
+        entryOf('card_payment', 'card_payment', orderCode),
+      ),
       due: [{ kind: 'card_payment.release', at: plusMs(now, account.cardReleaseDays * DAY_MS) }],
     },
   );
@@ -264,6 +269,7 @@ export function decideRelease(
       : ledgerTransaction(
           `card_payment.released:${payment.orderCode}`,
           creditWithRecovery('merchant_pending', amountCents, balances),
+          entryOf('card_release', 'card_payment', payment.orderCode),
         );
   return {
     previous: payment,

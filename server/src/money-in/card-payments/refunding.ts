@@ -28,7 +28,7 @@ export function decideRefundBegin(
 ): { change: CardPaymentChange; amountCents: Cents } {
   const amountCents = amountToRefund(payment, RULES, request, state.now);
   const { refundId, isAutomatic } = request;
-  const begun = { refundId, amountCents, ownCents: amountCents, isAutomatic };
+  const begun = { refundId, ref: payment.orderCode, amountCents, ownCents: amountCents, isAutomatic };
   return { amountCents, change: insideStatus(payment, beginRefund(payment, begun, state.balances)) };
 }
 
@@ -38,7 +38,7 @@ export function decideRefundCompleted(
   refund: { refundId: string; amountCents: Cents },
   now: Date,
 ): CardPaymentChange {
-  const { amounts, transaction } = completeRefund(payment, RULES, refund);
+  const { amounts, transaction } = completeRefund(payment, RULES, { ...refund, ref: payment.orderCode });
   if (payment.status !== 'paid' || amounts.refundedCents < payment.amountCents)
     return insideStatus(payment, { amounts, transaction });
   return step(payment, { ...payment, ...amounts, refundedAt: now }, 'refunded', { transaction });
@@ -50,7 +50,8 @@ export function decideRefundFailed(
   refund: { refundId: string; amountCents: Cents; isAutomatic: boolean },
   balances: Balances,
 ): CardPaymentChange {
-  return insideStatus(payment, failRefund(payment, { ...refund, ownCents: refund.amountCents }, balances));
+  const failed = { ...refund, ref: payment.orderCode, ownCents: refund.amountCents };
+  return insideStatus(payment, failRefund(payment, failed, balances));
 }
 
 /**

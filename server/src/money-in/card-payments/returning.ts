@@ -1,5 +1,6 @@
 import { DAY_MS, plusMs } from '../../kernel/clock.ts';
 import { deterministicId } from '../../kernel/ids.ts';
+import { entryOf } from '../../state/ledger/journal.ts';
 import { type LedgerTransaction, ledgerTransaction } from '../../state/ledger/postings.ts';
 import type { ReturnCause } from '../receiving/model.ts';
 import { returnIdOf, type StoredReturn } from '../returns/model.ts';
@@ -68,9 +69,11 @@ export function decideReturn(
     case 'completed':
       return {
         stored: { ...stored, returnedAt: now },
-        transaction: ledgerTransaction(`card_payment.sent_back:${orderCode}`, [
-          { from: 'refunds_in_transit', to: 'acquirer', amount: amountCents },
-        ]),
+        transaction: ledgerTransaction(
+          `card_payment.sent_back:${orderCode}`,
+          [{ from: 'refunds_in_transit', to: 'acquirer', amount: amountCents }],
+          entryOf('return', 'card_payment', orderCode),
+        ),
         lookAt: null,
       };
     case 'failed':

@@ -2,6 +2,7 @@ import { plusMs } from '../../kernel/clock.ts';
 import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import type { Cents } from '../../kernel/money.ts';
 import { assertCountable, LARGEST_CENTS } from '../../money-out/wallet/model.ts';
+import { entryOf, type JournalEntry } from '../../state/ledger/journal.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../../state/ledger/postings.ts';
 import {
   canFollow,
@@ -55,9 +56,11 @@ export function decideOpen(
       closedAt: null,
       acceptedAt: null,
     },
-    transaction: ledgerTransaction(`dispute.opened:${disputeId}`, [
-      { from: 'dispute_claims', to: 'dispute_hold', amount: amountCents },
-    ]),
+    transaction: ledgerTransaction(
+      `dispute.opened:${disputeId}`,
+      [{ from: 'dispute_claims', to: 'dispute_hold', amount: amountCents }],
+      entryOfDispute({ disputeId, resource }, 'dispute_hold'),
+    ),
   };
 }
 
@@ -69,9 +72,11 @@ export function decideRaise(dispute: StoredDispute, byCents: Cents): DisputeChan
   const step = changed(dispute, { amountCents: dispute.amountCents + byCents });
   return {
     ...step,
-    transaction: ledgerTransaction(`dispute.raised:${dispute.disputeId}:${step.dispute.version}`, [
-      { from: 'dispute_claims', to: 'dispute_hold', amount: byCents },
-    ]),
+    transaction: ledgerTransaction(
+      `dispute.raised:${dispute.disputeId}:${step.dispute.version}`,
+      [{ from: 'dispute_claims', to: 'dispute_hold', amount: byCents }],
+      entryOfDispute(dispute, 'dispute_hold'),
+    ),
   };
 }
 
@@ -122,10 +127,20 @@ export function decideClose(
     transaction:
       outcome === 'lost'
         ? null
-        : ledgerTransaction(`dispute.${outcome}:${disputeId}`, [
-            { from: 'dispute_hold', to: 'dispute_claims', amount: amountCents },
-          ]),
+        : ledgerTransaction(
+            `dispute.${outcome}:${disputeId}`,
+            [{ from: 'dispute_hold', to: 'dispute_claims', amount: amountCents }],
+            entryOfDispute(dispute, 'dispute_release'),
+          ),
   };
+}
+
+/** A hold is known by the payment that is disputed, if the bank has named one. */
+function entryOfDispute(
+  { disputeId, resource }: Pick<StoredDispute, 'disputeId' | 'resource'>,
+  kind: JournalEntry['kind'],
+): JournalEntry {
+  return { ...entryOf(kind, 'dispute', disputeId), ref: resource?.id ?? disputeId };
 }
 
 /**

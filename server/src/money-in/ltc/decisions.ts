@@ -1,6 +1,7 @@
 import { DAY_MS, plusMs } from '../../kernel/clock.ts';
 import { PreconditionError } from '../../kernel/errors.ts';
 import type { Cents } from '../../kernel/money.ts';
+import { entryOf, type JournalEntry } from '../../state/ledger/journal.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../../state/ledger/postings.ts';
 import { fitsBalance, isCancelable, type PaymentStatus } from '../receiving/model.ts';
 import { confirmationsFor, type LtcTask, type StoredLtcRequest, type StoredLtcResource } from './model.ts';
@@ -143,10 +144,18 @@ export function decideReport<R extends StoredLtcResource>(
   const known = new Set(recorded.map(nameOf));
   const isPaid = resource.paidAt !== null;
   const steps = [
-    ...recorded.map((output) => after(output, reported.get(nameOf(output)) ?? null, { ltc, isPaid })),
+    ...recorded.map((output) =>
+      after(output, reported.get(nameOf(output)) ?? null, { paymentId: resource.paymentId, ltc, isPaid }),
+    ),
     ...[...reported]
       .filter(([name]) => !known.has(name))
-      .map(([, output]) => after({ ...output, state: 'seen', postings: 0 }, output, { ltc, isPaid })),
+      .map(([, output]) =>
+        after({ ...output, state: 'seen', postings: 0 }, output, {
+          paymentId: resource.paymentId,
+          ltc,
+          isPaid,
+        }),
+      ),
   ];
   const outputs = steps.map(({ output }) => output);
   const transactions = steps.flatMap((each) => each.transactions);
@@ -171,7 +180,14 @@ export function decideReport<R extends StoredLtcResource>(
         'paid',
         {
           outputs: changedOf(recorded, paid),
-          transactions: [...transactions, credit(`ltc.paid:${resource.paymentId}`, sumOf(unmatched))],
+          transactions: [
+            ...transactions,
+            credit(
+              `ltc.paid:${resource.paymentId}`,
+              sumOf(unmatched),
+              entryOf('payment', 'payment', resource.paymentId),
+            ),
+          ],
           done: ['ltc.expire', 'ltc.address'],
         },
       );
@@ -260,7 +276,13 @@ export function decideCreditUnmatched<R extends StoredLtcResource>(
   const nth = recorded.filter(({ state }) => state === 'credited').length;
   return unannounced(resource, {
     outputs: unmatched.map((output) => ({ ...output, state: 'credited' })),
-    transactions: [credit(`ltc.credited:${resource.paymentId}:${nth}`, sumOf(unmatched))],
+    transactions: [
+      credit(
+        `ltc.credited:${resource.paymentId}:${nth}`,
+        sumOf(unmatched),
+        entryOf('ltc_credit', 'payment', resource.paymentId),
+      ),
+    ],
   });
 }
 
@@ -328,7 +350,7 @@ export function nameOf({ txid, vout }: Pick<ReportedOutput, 'txid' | 'vout'>): s
 function after(
   output: RecordedOutput,
   reported: ReportedOutput | null,
-  { ltc, isPaid }: { ltc: StoredLtcRequest; isPaid: boolean },
+  { paymentId, ltc, isPaid }: { paymentId: string; ltc: StoredLtcRequest; isPaid: boolean },
 ): { output: RecordedOutput; transactions: LedgerTransaction[] } {
   const { state, litoshi, postings } = output;
   if (state === 'credited') return { output, transactions: [] };
@@ -344,9 +366,11 @@ function after(
         postings: postings + 1,
       },
       transactions: [
-        ledgerTransaction(`ltc.confirmed:${nameOf(output)}:${postings + 1}`, [
-          { from: 'ltc_received', to: isPaid ? 'merchant_ltc' : 'ltc_unmatched', amount: litoshi },
-        ]),
+        ledgerTransaction(
+          `ltc.confirmed:${nameOf(output)}:${postings + 1}`,
+          [{ from: 'ltc_received', to: isPaid ? 'merchant_ltc' : 'ltc_unmatched', amount: litoshi }],
+          entryOf('payment', 'payment', paymentId),
+        ),
       ],
     };
   return {
@@ -354,9 +378,11 @@ function after(
     transactions:
       state === 'unmatched'
         ? [
-            ledgerTransaction(`ltc.reorganised:${nameOf(output)}:${postings}`, [
-              { from: 'ltc_unmatched', to: 'ltc_received', amount: litoshi },
-            ]),
+            ledgerTransaction(
+              `ltc.reorganised:${nameOf(output)}:${postings}`,
+              [{ from: 'ltc_unmatched', to: 'ltc_received', amount: litoshi }],
+              entryOf('payment', 'payment', paymentId),
+            ),
           ]
         : [],
   };
@@ -408,6 +434,6 @@ function isSameProgress(before: StoredLtcRequest, after: StoredLtcRequest): bool
   return before.receivedLitoshi === after.receivedLitoshi && before.confirmations === after.confirmations;
 }
 
-function credit(id: string, litoshi: number): LedgerTransaction {
-  return ledgerTransaction(id, [{ from: 'ltc_unmatched', to: 'merchant_ltc', amount: litoshi }]);
+function credit(id: string, litoshi: number, entry: JournalEntry): LedgerTransaction {
+  return ledgerTransaction(id, [{ from: 'ltc_unmatched', to: 'merchant_ltc', amount: litoshi }], entry);
 }

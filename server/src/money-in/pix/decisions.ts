@@ -2,6 +2,8 @@ import { DAY_MS, plusMs } from '../../kernel/clock.ts';
 import { PreconditionError } from '../../kernel/errors.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Environment } from '../../kernel/tenant.ts';
+import type { Resource } from '../../state/events/event.ts';
+import { entryOf, type JournalEntry } from '../../state/ledger/journal.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -38,7 +40,7 @@ export interface PixRules<R extends CodedResource> {
    * The word for a resource of the family, such as `charge`: it begins the ids of postings, and is part of
    * error messages.
    */
-  readonly name: string;
+  readonly name: Resource;
   idOf(resource: R): string;
   /**
    * Adds to the resource the payment that its order keeps, and whether its own money is returned. Omitted if a
@@ -198,9 +200,11 @@ export function beginReturn<R extends CodedResource>(
     {
       credit,
       transactions: [
-        ledgerTransaction(`pix_credit.returned:${endToEndId}`, [
-          { from: 'pix_received', to: 'refunds_in_transit', amount: amountCents },
-        ]),
+        ledgerTransaction(
+          `pix_credit.returned:${endToEndId}`,
+          [{ from: 'pix_received', to: 'refunds_in_transit', amount: amountCents }],
+          entryOfReturn(endToEndId),
+        ),
       ],
       due: [{ kind: 'pix.return', key: endToEndId, at: now }],
     },
@@ -240,12 +244,18 @@ export function decideReturn<R extends CodedResource>(
     {
       credit: returned,
       transactions: [
-        ledgerTransaction(`pix_credit.sent_back:${endToEndId}`, [
-          { from: 'refunds_in_transit', to: 'pix_received', amount: amountCents },
-        ]),
+        ledgerTransaction(
+          `pix_credit.sent_back:${endToEndId}`,
+          [{ from: 'refunds_in_transit', to: 'pix_received', amount: amountCents }],
+          entryOfReturn(endToEndId),
+        ),
       ],
     },
   );
+}
+
+function entryOfReturn(endToEndId: string): JournalEntry {
+  return { kind: 'return', ref: endToEndId, resource: null, feeCents: 0 };
 }
 
 /** Creates the decisions about the resources of one family. */
@@ -256,9 +266,11 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
   function endOfPending(resource: R, environment: Environment): LedgerTransaction[] {
     if (environment !== 'sandbox') return [];
     return [
-      ledgerTransaction(`${name}.ended:${rules.idOf(resource)}`, [
-        { from: 'merchant_pending', to: 'pix_received', amount: resource.amountCents },
-      ]),
+      ledgerTransaction(
+        `${name}.ended:${rules.idOf(resource)}`,
+        [{ from: 'merchant_pending', to: 'pix_received', amount: resource.amountCents }],
+        entryOf(name, name, rules.idOf(resource)),
+      ),
     ];
   }
 
@@ -282,7 +294,10 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
     ];
     return {
       // If the shares are the whole amount, the owner gets nothing.
-      transactions: feeCents + ownerCents > 0 ? [ledgerTransaction(`${name}.paid:${id}`, own)] : [],
+      transactions:
+        feeCents + ownerCents > 0
+          ? [ledgerTransaction(`${name}.paid:${id}`, own, entryOf(name, name, id, feeCents))]
+          : [],
       moves: shares.map(({ subaccountId, amountCents: amount }, nth) => ({
         kind: 'split_in',
         subaccountId,
@@ -291,6 +306,7 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
         transaction: ledgerTransaction(
           `${name}.split:${id}:${nth}`,
           [{ from, to: 'merchant_subaccounts', amount }],
+          entryOf('split', name, id),
           subaccountId,
         ),
       })),
@@ -352,9 +368,11 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
         transactions:
           environment === 'sandbox'
             ? [
-                ledgerTransaction(`${name}.created:${rules.idOf(resource)}`, [
-                  { from: 'pix_received', to: 'merchant_pending', amount: amountCents },
-                ]),
+                ledgerTransaction(
+                  `${name}.created:${rules.idOf(resource)}`,
+                  [{ from: 'pix_received', to: 'merchant_pending', amount: amountCents }],
+                  entryOf(name, name, rules.idOf(resource)),
+                ),
               ]
             : [],
         moves: [],

@@ -4,6 +4,7 @@ import {
   amountToRefund,
   beginRefund,
   completeRefund,
+  entryOfRefund,
   failRefund,
   type Refundable,
   type RefundRequest,
@@ -50,7 +51,7 @@ const OWNERS_ALONE: RefundParts<StoredPixResource> = {
 
 /** Creates the decisions about refunds. */
 export function pixRefunds<R extends StoredPixResource>(
-  { name }: PixRules<R>,
+  { name, idOf }: PixRules<R>,
   partRules: RefundParts<R> = OWNERS_ALONE as unknown as RefundParts<R>,
 ) {
   const rules = refundRulesOf(name);
@@ -64,7 +65,8 @@ export function pixRefunds<R extends StoredPixResource>(
       const { refundId, isAutomatic } = request;
       const amountCents = amountToRefund(refundableOf(resource), rules, request, now);
       const { changed, parts } = partRules.begin(resource, { refundId, amountCents }, balanceOf);
-      const begun = { refundId, amountCents, ownCents: amountCents - sumOf(parts), isAutomatic };
+      const ref = idOf(resource);
+      const begun = { refundId, ref, amountCents, ownCents: amountCents - sumOf(parts), isAutomatic };
       const { amounts, transaction } = beginRefund(refundableOf(resource), begun, balances);
       return {
         amountCents,
@@ -73,7 +75,7 @@ export function pixRefunds<R extends StoredPixResource>(
           { ...changed, ...amounts },
           {
             transactions: transaction ? [transaction] : [],
-            moves: movesOf(parts, refundId, 'taken'),
+            moves: movesOf(parts, { refundId, ref }, 'taken'),
           },
         ),
       };
@@ -86,9 +88,10 @@ export function pixRefunds<R extends StoredPixResource>(
       balances: Balances,
     ): PixChange<R> {
       const { changed, parts } = partRules.end(resource, refund.refundId, 'failed');
+      const ref = idOf(resource);
       const { amounts, transaction } = failRefund(
         refundableOf(resource),
-        { ...refund, ownCents: refund.amountCents - sumOf(parts) },
+        { ...refund, ref, ownCents: refund.amountCents - sumOf(parts) },
         balances,
       );
       return change(
@@ -96,7 +99,7 @@ export function pixRefunds<R extends StoredPixResource>(
         { ...changed, ...amounts },
         {
           transactions: transaction ? [transaction] : [],
-          moves: movesOf(parts, refund.refundId, 'given back'),
+          moves: movesOf(parts, { refundId: refund.refundId, ref }, 'given back'),
         },
       );
     },
@@ -106,7 +109,10 @@ export function pixRefunds<R extends StoredPixResource>(
      */
     decideRefundCompleted(resource: R, refund: UnderWay, now: Date): PixChange<R> {
       const { changed } = partRules.end(resource, refund.refundId, 'completed');
-      const { amounts, transaction } = completeRefund(refundableOf(resource), rules, refund);
+      const { amounts, transaction } = completeRefund(refundableOf(resource), rules, {
+        ...refund,
+        ref: idOf(resource),
+      });
       const transactions = [transaction];
       if (amounts.refundedCents < resource.amountCents)
         return change(resource, { ...changed, ...amounts }, { transactions });
@@ -129,7 +135,12 @@ function sumOf(parts: readonly Share[]): Cents {
 }
 
 /** The lines on the statements of the subaccounts. */
-function movesOf(parts: readonly Share[], refundId: string, direction: 'taken' | 'given back'): ShareMove[] {
+function movesOf(
+  parts: readonly Share[],
+  refund: { refundId: string; ref: string },
+  direction: 'taken' | 'given back',
+): ShareMove[] {
+  const { refundId } = refund;
   const isTaken = direction === 'taken';
   return parts
     .filter(({ amountCents }) => amountCents > 0)
@@ -143,7 +154,12 @@ function movesOf(parts: readonly Share[], refundId: string, direction: 'taken' |
         subaccountId,
         refId: refundId,
         amountCents: isTaken ? -amount : amount,
-        transaction: ledgerTransaction(id, [moved], subaccountId),
+        transaction: ledgerTransaction(
+          id,
+          [moved],
+          entryOfRefund(refund, isTaken ? 'refund' : 'refund_failure'),
+          subaccountId,
+        ),
       };
     });
 }

@@ -3,6 +3,7 @@ import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import { type Cents, reaisText } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { assertWithdrawable } from '../../state/ledger/funds.ts';
+import { entryOf, type JournalEntry } from '../../state/ledger/journal.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -146,6 +147,8 @@ export interface RefundStep {
 /** A refund that is under way. */
 export interface BegunRefund {
   refundId: string;
+  /** The id of the refunded payment. */
+  ref: string;
   amountCents: Cents;
   /** The owner's part of the amount. */
   ownCents: Cents;
@@ -217,7 +220,7 @@ export function amountToRefund(
  */
 export function beginRefund(
   payment: Refundable,
-  { refundId, amountCents, ownCents, isAutomatic }: BegunRefund & Pick<RefundRequest, 'isAutomatic'>,
+  { refundId, ref, amountCents, ownCents, isAutomatic }: BegunRefund & Pick<RefundRequest, 'isAutomatic'>,
   balances: Balances,
 ): RefundStep {
   if (payment.releasedAt && !isAutomatic) assertWithdrawable(balances, ownCents);
@@ -230,7 +233,11 @@ export function beginRefund(
     transaction:
       ownCents === 0
         ? null
-        : ledgerTransaction(`refund.begun:${refundId}`, takeFrom(payment, ownCents, balances)),
+        : ledgerTransaction(
+            `refund.begun:${refundId}`,
+            takeFrom(payment, ownCents, balances),
+            entryOfRefund({ refundId, ref }),
+          ),
   };
 }
 
@@ -238,7 +245,7 @@ export function beginRefund(
 export function completeRefund(
   { refundedCents, refundingCents, refundCount }: Refundable,
   { rail }: RefundRules,
-  { refundId, amountCents }: Pick<BegunRefund, 'refundId' | 'amountCents'>,
+  { refundId, ref, amountCents }: Pick<BegunRefund, 'refundId' | 'ref' | 'amountCents'>,
 ): RefundStep & { transaction: LedgerTransaction } {
   return {
     amounts: {
@@ -246,16 +253,18 @@ export function completeRefund(
       refundingCents: refundingCents - amountCents,
       refundCount,
     },
-    transaction: ledgerTransaction(`refund.completed:${refundId}`, [
-      { from: 'refunds_in_transit', to: rail, amount: amountCents },
-    ]),
+    transaction: ledgerTransaction(
+      `refund.completed:${refundId}`,
+      [{ from: 'refunds_in_transit', to: rail, amount: amountCents }],
+      entryOfRefund({ refundId, ref }),
+    ),
   };
 }
 
 /** Returns the owner's part of a refused refund to the account where the money is now. */
 export function failRefund(
   { refundedCents, refundingCents, refundCount, releasedAt }: Refundable,
-  { refundId, amountCents, ownCents, isAutomatic }: BegunRefund & Pick<RefundRequest, 'isAutomatic'>,
+  { refundId, ref, amountCents, ownCents, isAutomatic }: BegunRefund & Pick<RefundRequest, 'isAutomatic'>,
   balances: Balances,
 ): RefundStep {
   return {
@@ -272,8 +281,16 @@ export function failRefund(
             releasedAt
               ? creditWithRecovery('refunds_in_transit', ownCents, balances)
               : [{ from: 'refunds_in_transit', to: 'merchant_pending', amount: ownCents }],
+            entryOfRefund({ refundId, ref }, 'refund_failure'),
           ),
   };
+}
+
+export function entryOfRefund(
+  { refundId, ref }: Pick<BegunRefund, 'refundId' | 'ref'>,
+  kind: JournalEntry['kind'] = 'refund',
+): JournalEntry {
+  return { ...entryOf(kind, 'refund', refundId), ref };
 }
 
 /** The moves that take a refund; beyond the balance it becomes a debt of the merchant. */

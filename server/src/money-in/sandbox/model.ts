@@ -4,6 +4,7 @@ import { PreconditionError } from '../../kernel/errors.ts';
 import { type Cents, isCents } from '../../kernel/money.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import { notNull, optionalLimit, requiredOr } from '../../kernel/text.ts';
+import type { JournalEntry } from '../../state/ledger/journal.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../../state/ledger/postings.ts';
 import { type Charge, isChargeId } from '../charges/model.ts';
 import { isPaymentId, type Payment } from '../payments/model.ts';
@@ -201,13 +202,17 @@ export function decideTestPayment(
   const status = pending ? 'pending' : 'paid';
   return {
     payment: { id, valueCents, status, createdAt: now, paidAt: pending ? null : now },
-    transaction: ledgerTransaction(`test_payment.created:${id}`, [
-      {
-        from: 'received',
-        to: status === 'pending' ? 'merchant_pending' : 'merchant_balance',
-        amount: valueCents,
-      },
-    ]),
+    transaction: ledgerTransaction(
+      `test_payment.created:${id}`,
+      [
+        {
+          from: 'received',
+          to: status === 'pending' ? 'merchant_pending' : 'merchant_balance',
+          amount: valueCents,
+        },
+      ],
+      entryOfTest(id),
+    ),
   };
 }
 
@@ -219,8 +224,14 @@ export function decideSettle(
   if (payment.status === 'paid') return null;
   return {
     payment: { ...payment, status: 'paid', paidAt: now },
-    transaction: ledgerTransaction(`test_payment.settled:${payment.id}`, [
-      { from: 'merchant_pending', to: 'merchant_balance', amount: payment.valueCents },
-    ]),
+    transaction: ledgerTransaction(
+      `test_payment.settled:${payment.id}`,
+      [{ from: 'merchant_pending', to: 'merchant_balance', amount: payment.valueCents }],
+      entryOfTest(payment.id),
+    ),
   };
+}
+
+function entryOfTest(id: string): JournalEntry {
+  return { kind: 'test_payment', ref: id, resource: null, feeCents: 0 };
 }

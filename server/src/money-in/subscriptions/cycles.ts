@@ -1,5 +1,6 @@
 import { plusMs } from '../../kernel/clock.ts';
 import { dayOf, instantOf, plusDays } from '../../kernel/sao-paulo.ts';
+import { entryOf } from '../../state/ledger/journal.ts';
 import { creditWithRecovery, ledgerTransaction } from '../../state/ledger/postings.ts';
 import { CHECKOUT_SESSION_MS } from '../checkout/model.ts';
 import type { StoredPayment } from '../payments/model.ts';
@@ -84,10 +85,14 @@ export function paid(
     payment,
     credit: creditOf(paymentId, credit, null),
     transactions: [
-      ledgerTransaction(`payment.paid:${paymentId}`, [
-        { from: 'pix_received', to: 'platform_fees', amount: feeCents },
-        ...creditWithRecovery('pix_received', amountCents - feeCents, balances),
-      ]),
+      ledgerTransaction(
+        `payment.paid:${paymentId}`,
+        [
+          { from: 'pix_received', to: 'platform_fees', amount: feeCents },
+          ...creditWithRecovery('pix_received', amountCents - feeCents, balances),
+        ],
+        entryOf('payment', 'payment', paymentId, feeCents),
+      ),
     ],
     done: ['pix.register', 'pix.expire'],
   };

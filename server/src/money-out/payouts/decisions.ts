@@ -3,6 +3,7 @@ import { ltcText, reaisText } from '../../kernel/money.ts';
 import { methodOf } from '../../kernel/payout-methods/registry.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import { assertLtcWithdrawable, assertUnderCeiling, assertWithdrawable } from '../../state/ledger/funds.ts';
+import type { JournalEntry } from '../../state/ledger/journal.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -99,7 +100,13 @@ export function decideRequest(
   return {
     payout,
     steps: [{ previous: null, payout }],
-    transactions: [ledgerTransaction(`payout.requested:${withdrawalId}`, [debitOf(payout)])],
+    transactions: [
+      ledgerTransaction(
+        `payout.requested:${withdrawalId}`,
+        [debitOf(payout)],
+        entryOfPayout(payout, { feeCents: payout.feeCents }),
+      ),
+    ],
     sendAt: now,
   };
 }
@@ -159,7 +166,11 @@ export function decideOutcome(
       return changeOf(payout, [...before, { status: 'returned', returnedAt: now }], {
         transactions: [
           ...(before.length > 0 ? arrivalsOf(payout) : []),
-          ledgerTransaction(`payout.returned:${payout.withdrawalId}`, comebackOf(payout, balances)),
+          ledgerTransaction(
+            `payout.returned:${payout.withdrawalId}`,
+            comebackOf(payout, balances),
+            entryOfReturn(payout),
+          ),
         ],
       });
     }
@@ -167,7 +178,13 @@ export function decideOutcome(
     case 'refused': {
       if (environment === 'sandbox') throw new RangeError('a sandbox payout is never denied');
       return changeOf(payout, [{ status: 'denied', processedAt: now, deniedReason: outcome.reason }], {
-        transactions: [ledgerTransaction(`payout.denied:${payout.withdrawalId}`, returnOf(payout, balances))],
+        transactions: [
+          ledgerTransaction(
+            `payout.denied:${payout.withdrawalId}`,
+            returnOf(payout, balances),
+            entryOfReturn(payout),
+          ),
+        ],
       });
     }
   }
@@ -240,7 +257,21 @@ function comebackOf(payout: OwnPayout, balances: Balances): Move[] {
 }
 
 function arrivalsOf(payout: OwnPayout): LedgerTransaction[] {
-  return [ledgerTransaction(`payout.completed:${payout.withdrawalId}`, arrivalOf(payout))];
+  return [
+    ledgerTransaction(`payout.completed:${payout.withdrawalId}`, arrivalOf(payout), entryOfPayout(payout)),
+  ];
+}
+
+function entryOfPayout(
+  { code, withdrawalId }: OwnPayout,
+  { kind = 'payout', feeCents = 0 }: Partial<Pick<JournalEntry, 'kind' | 'feeCents'>> = {},
+): JournalEntry {
+  return { kind, ref: code, resource: { type: 'payout', id: withdrawalId }, feeCents };
+}
+
+/** The whole amount comes back, so the fee does too. */
+function entryOfReturn(payout: OwnPayout): JournalEntry {
+  return entryOfPayout(payout, { kind: 'payout_return', feeCents: -payout.feeCents });
 }
 
 /**

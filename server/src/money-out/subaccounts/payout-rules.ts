@@ -3,6 +3,7 @@ import { type Cents, reaisText } from '../../kernel/money.ts';
 import { kindOfPixKey, maskPixKey } from '../../kernel/pix-key.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import { assertUnderCeiling } from '../../state/ledger/funds.ts';
+import type { JournalEntry } from '../../state/ledger/journal.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -127,6 +128,7 @@ export function decideRequest(
       transaction: ledgerTransaction(
         `subaccount_payout.requested:${id}`,
         [{ from: 'merchant_subaccounts', to: 'payouts_in_transit', amount: amountCents }],
+        entryOfPayout(payout, 'subaccount_payout', agreedFeeCents),
         subaccount.id,
       ),
     },
@@ -215,6 +217,7 @@ export function decideReverse(
       transaction: ledgerTransaction(
         `subaccount_payout.reversed:${id}`,
         [{ from: 'payouts_in_transit', to: 'merchant_subaccounts', amount: amountCents }],
+        entryOfPayout(previous, 'subaccount_payout_return', -record.agreedFeeCents),
         subaccount.id,
       ),
     },
@@ -250,6 +253,7 @@ export function decideReturn(
           { from: 'platform_fees', to, amount: agreedFeeCents },
           ...takeOrOwe(to, feeCents, balances),
         ],
+        entryOfPayout(previous, 'subaccount_payout_return', -agreedFeeCents),
         subaccount.id,
       ),
     },
@@ -257,6 +261,14 @@ export function decideReturn(
     due: [],
     event: 'reversed',
   };
+}
+
+function entryOfPayout(
+  { id, payoutId }: StoredSubaccountPayout,
+  kind: JournalEntry['kind'],
+  feeCents: Cents,
+): JournalEntry {
+  return { kind, ref: payoutId, resource: { type: 'subaccount_payout', id }, feeCents };
 }
 
 function reversedOf(record: PayoutRecord, now: Date): PayoutRecord {
@@ -305,11 +317,15 @@ function complete(
       },
     },
     move: null,
-    transaction: ledgerTransaction(`subaccount_payout.completed:${previous.id}`, [
-      { from: 'payouts_in_transit', to: 'paid_out', amount: netOf(assembled) },
-      { from: 'payouts_in_transit', to: 'platform_fees', amount: assembled.agreedFeeCents },
-      ...creditWithRecovery('payouts_in_transit', previous.feeCents, balances),
-    ]),
+    transaction: ledgerTransaction(
+      `subaccount_payout.completed:${previous.id}`,
+      [
+        { from: 'payouts_in_transit', to: 'paid_out', amount: netOf(assembled) },
+        { from: 'payouts_in_transit', to: 'platform_fees', amount: assembled.agreedFeeCents },
+        ...creditWithRecovery('payouts_in_transit', previous.feeCents, balances),
+      ],
+      entryOfPayout(previous, 'subaccount_markup', 0),
+    ),
     due: [],
     event: 'completed',
   };

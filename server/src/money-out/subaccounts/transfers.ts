@@ -1,6 +1,7 @@
 import { ValidationError } from '../../kernel/errors.ts';
 import type { Cents } from '../../kernel/money.ts';
 import { assertWithdrawable } from '../../state/ledger/funds.ts';
+import { entryOf } from '../../state/ledger/journal.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../../state/ledger/postings.ts';
 import type {
   CreateSubaccountInput,
@@ -44,6 +45,7 @@ export function decideTransfer(
     transaction: ledgerTransaction(
       `subaccount.transfer_in:${refId}`,
       [{ from: 'merchant_balance', to: 'merchant_subaccounts', amount: amountCents }],
+      { ...entryOf('subaccount_transfer', 'subaccount', subaccount.id), ref: refId },
       subaccount.id,
     ),
   };

@@ -1,6 +1,7 @@
 import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import { type Cents, LITOSHI_PER_LTC } from '../../kernel/money.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
+import type { JournalEntry } from '../../state/ledger/journal.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -122,7 +123,11 @@ export function decideCredit(
   { id, balances }: { id: string; balances: Balances },
 ): LedgerTransaction {
   assertCountable('amountCents', amountCents, { largest: LARGEST_CENTS, account: 'received', balances });
-  return ledgerTransaction(`credit:${id}`, creditWithRecovery('received', amountCents, balances));
+  return ledgerTransaction(
+    `credit:${id}`,
+    creditWithRecovery('received', amountCents, balances),
+    creditEntry(id),
+  );
 }
 
 export function decideCreditLtc(
@@ -134,7 +139,13 @@ export function decideCreditLtc(
     account: 'ltc_received',
     balances,
   });
-  return ledgerTransaction(`credit_ltc:${id}`, [
-    { from: 'ltc_received', to: 'merchant_ltc', amount: amountLitoshi },
-  ]);
+  return ledgerTransaction(
+    `credit_ltc:${id}`,
+    [{ from: 'ltc_received', to: 'merchant_ltc', amount: amountLitoshi }],
+    creditEntry(id),
+  );
+}
+
+function creditEntry(id: string): JournalEntry {
+  return { kind: 'credit', ref: id, resource: null, feeCents: 0 };
 }

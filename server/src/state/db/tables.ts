@@ -20,6 +20,7 @@ export interface Tables extends PaymentTables, UpstreamTables, SimulatedTables {
   event: EventTable;
   ledger_account: LedgerAccountTable;
   posting: PostingTable;
+  ledger_transaction: LedgerTransactionTable;
   task: TaskTable;
   idempotency: IdempotencyTable;
   webhook_attempt: WebhookAttemptTable;
@@ -87,6 +88,25 @@ interface PostingTable extends TenantTable {
   ledger_account: string;
   amount: number;
   subaccount_id: string | null;
+  occurred_at: Date;
+}
+
+/** The figures of a wallet in the journal: of its own balance, its subaccounts, and so on. */
+type JournalFigure = 'balance' | 'subaccounts' | 'pending' | 'dispute_hold' | 'ltc' | 'receivable';
+
+interface LedgerTransactionTable
+  extends TenantTable,
+    Record<JournalFigure | `${JournalFigure}_delta`, number> {
+  number: number;
+  entries: number;
+  is_entry: boolean;
+  transaction_id: string;
+  kind: string | null;
+  ref: string | null;
+  resource: string | null;
+  resource_id: string | null;
+  subaccount_id: string | null;
+  fee_cents: number | null;
   occurred_at: Date;
 }
 

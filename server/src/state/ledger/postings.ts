@@ -1,4 +1,5 @@
 import type { Cents } from '../../kernel/money.ts';
+import type { JournalEntry } from './journal.ts';
 
 /**
  * The unit of an account. A transaction sums to zero in each unit separately, so one unit never makes up for
@@ -72,6 +73,8 @@ export interface LedgerTransaction {
   readonly lines: readonly { account: LedgerAccountName; amount: number }[];
   /** The subaccount of a line of `merchant_subaccounts`; null on any other line. */
   readonly subaccountId: string | null;
+  /** The purpose, which the statement of the wallet shows. */
+  readonly entry: JournalEntry;
 }
 
 /**
@@ -81,6 +84,7 @@ export interface LedgerTransaction {
 export function ledgerTransaction(
   id: string,
   moves: readonly Move[],
+  entry: JournalEntry,
   subaccountId: string | null = null,
 ): LedgerTransaction {
   const net = new Map<LedgerAccountName, number>();
@@ -101,7 +105,7 @@ export function ledgerTransaction(
     throw new RangeError(`ledger transaction ${id} moves more than a number can hold`);
   if (lines.some(({ account }) => account === 'merchant_subaccounts') !== (subaccountId !== null))
     throw new RangeError(`ledger transaction ${id} names a subaccount that it does not touch, or none`);
-  return { id, lines, subaccountId };
+  return { id, lines, subaccountId, entry };
 }
 
 /**

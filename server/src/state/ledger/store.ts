@@ -68,8 +68,9 @@ function fromRows(rows: readonly BalanceRow[]) {
 }
 
 /**
- * Appends the transactions, each whole, in one statement; the database changes the balances with them. A
- * transaction that was posted before, does not balance, or gives an account the wrong sign fails.
+ * Appends the transactions, each whole, and their rows of the journal in one statement; the database changes
+ * the balances with them. A transaction that was posted before, does not balance, or gives an account the
+ * wrong sign fails.
  */
 export async function post(
   sql: Sql,
@@ -86,8 +87,59 @@ export async function post(
       subaccountId: account === 'merchant_subaccounts' ? subaccountId : null,
     })),
   );
+  const entries = transactions.map(({ entry }) => entry);
+  const deltasOf = (name: LedgerAccountName) =>
+    transactions.map(({ lines }) => lines.find(({ account }) => account === name)?.amount ?? 0);
   await raw`
     /* post */
+    with journal as (
+      insert into ledger_transaction (
+        account_id, environment, number, entries, is_entry, transaction_id, kind, ref, resource, resource_id,
+        subaccount_id, fee_cents, occurred_at,
+        balance_delta, subaccounts_delta, pending_delta, dispute_hold_delta, ltc_delta, receivable_delta,
+        balance, subaccounts, pending, dispute_hold, ltc, receivable
+      )
+      select
+        ${tenant.accountId}::text, ${tenant.environment}::text,
+        coalesce(newest.number, ${BEFORE_JOURNAL}::bigint) + entry.nth,
+        coalesce(newest.entries, ${BEFORE_JOURNAL}::bigint) + sum(entry.is_entry::integer) over upto,
+        entry.is_entry, entry.id, entry.kind, entry.ref, entry.resource, entry.resource_id, entry.subaccount_id, entry.fee_cents,
+        greatest(${occurredAt}::timestamptz, newest.occurred_at),
+        entry.balance, entry.subaccounts, entry.pending, entry.dispute_hold, entry.ltc, entry.receivable,
+        coalesce(newest.balance, 0) + sum(entry.balance) over upto,
+        coalesce(newest.subaccounts, 0) + sum(entry.subaccounts) over upto,
+        coalesce(newest.pending, 0) + sum(entry.pending) over upto,
+        coalesce(newest.dispute_hold, 0) + sum(entry.dispute_hold) over upto,
+        coalesce(newest.ltc, 0) + sum(entry.ltc) over upto,
+        coalesce(newest.receivable, 0) + sum(entry.receivable) over upto
+      from (
+        select *, (balance, subaccounts, pending, dispute_hold, ltc, receivable) <> (0, 0, 0, 0, 0, 0) as is_entry
+        from unnest(
+          ${transactions.map(({ id }) => id)}::text[],
+          ${entries.map(({ kind }) => kind)}::text[],
+          ${entries.map(({ ref }) => ref)}::text[],
+          ${entries.map(({ resource }) => resource?.type ?? null)}::text[],
+          ${entries.map(({ resource }) => resource?.id ?? null)}::text[],
+          ${transactions.map(({ subaccountId }) => subaccountId)}::text[],
+          ${entries.map(({ feeCents }) => feeCents)}::bigint[],
+          ${deltasOf('merchant_balance')}::bigint[],
+          ${deltasOf('merchant_subaccounts')}::bigint[],
+          ${deltasOf('merchant_pending')}::bigint[],
+          ${deltasOf('dispute_hold')}::bigint[],
+          ${deltasOf('merchant_ltc')}::bigint[],
+          ${deltasOf('merchant_receivable')}::bigint[]
+        ) with ordinality entry (
+          id, kind, ref, resource, resource_id, subaccount_id, fee_cents,
+          balance, subaccounts, pending, dispute_hold, ltc, receivable, nth
+        )
+      ) entry left join (
+        select number, entries, occurred_at, balance, subaccounts, pending, dispute_hold, ltc, receivable
+        from ledger_transaction
+        where account_id = ${tenant.accountId}::text and environment = ${tenant.environment}::text
+        order by number desc limit 1
+      ) newest on true
+      window upto as (order by entry.nth rows unbounded preceding)
+    )
     insert into posting
       (account_id, environment, transaction_id, ledger_account, amount, subaccount_id, occurred_at)
     select ${tenant.accountId}::text, ${tenant.environment}::text, line.*, ${occurredAt}::timestamptz
@@ -99,3 +151,6 @@ export async function post(
     ) line
   `.execute(sql);
 }
+
+/** The number before the first of a tenant whose journal begins with its first transaction: 2^40 - 1. */
+const BEFORE_JOURNAL = 2 ** 40 - 1;
