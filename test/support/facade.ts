@@ -13,6 +13,7 @@ import type { UpstreamDependencies } from '../../server/src/upstream/dependencie
 import { createIntents } from '../../server/src/upstream/intents/coordinator.ts';
 import type { RequestKind } from '../../server/src/upstream/intents/operations.ts';
 import type { Correction } from '../../server/src/upstream/mirror.ts';
+import { createMirrorWriter } from '../../server/src/upstream/mirror-writer.ts';
 import { createReads } from '../../server/src/upstream/reads.ts';
 import { createServiceClock, type ServiceClock } from '../../server/src/upstream/service-clock.ts';
 import type { Upstream, UpstreamAnswer } from '../../server/src/upstream/upstream.ts';
@@ -38,7 +39,7 @@ export interface TestFacade extends UpstreamDependencies {
 
 /** Starts a facade in front of the service at `url`, or of `upstream`. It is closed at the end of the test. */
 export async function startFacade({
-  database,
+  database: ownDatabase,
   clock = createManualClock(),
   url,
   upstream: ownUpstream,
@@ -59,12 +60,12 @@ export async function startFacade({
   /** The families whose requests the service accepts. */
   families?: readonly UpstreamFamily[];
 }): Promise<TestFacade> {
-  const tenant = ownTenant ?? (await openAccount(database));
+  const tenant = ownTenant ?? (await openAccount(ownDatabase));
   const faults: unknown[] = [];
   const onFault = (fault: unknown) => faults.push(fault);
-  const tailer = createLogTailer({ database, snapshots, clock, onError: onFault });
-  const committer = createCommitter({
-    database,
+  const tailer = createLogTailer({ database: ownDatabase, snapshots, clock, onError: onFault });
+  const ownCommitter = createCommitter({
+    database: ownDatabase,
     clock,
     onCommit(changed, { tasks, ...appended }) {
       for (const task of tasks) work.wake(task);
@@ -77,13 +78,26 @@ export async function startFacade({
     : createUpstream({
         url: url!,
         keys: { live: LIVE_KEY, sandbox: TEST_KEY },
-        budget: createBudget({ database, clock, limit, windowMs, accountKey: tenant.accountId, onFault }),
+        budget: createBudget({
+          ...{ database: ownDatabase, clock, limit, windowMs, accountKey: tenant.accountId, onFault },
+        }),
         clock,
         serviceClock,
         onFault,
       });
   const requests: Record<string, RequestKind> = {};
   const corrections: Correction[] = [];
+  const polledResources: string[] = [];
+  const mirrorWriter = createMirrorWriter({
+    database: ownDatabase,
+    committer: ownCommitter,
+    clock,
+    gatherMs: 0,
+    onMoved: () => polledResources.push('wallet'),
+    onCorrection: (correction) => corrections.push(correction),
+    onFault,
+  });
+  const { database, committer } = mirrorWriter;
   const records = createRecords({ database, clock, log: silent });
   const intents = createIntents({
     database,
@@ -95,12 +109,12 @@ export async function startFacade({
     ...(pace ? { pace } : {}),
   });
   const work = createWorkQueue({ database, clock, handlers: intents.tasks, onError: onFault });
-  const polledResources: string[] = [];
   await tailer.start();
   onTestFinished(async () => {
     // After a failed test the clock stands still, and a task may wait for it.
     await Promise.all([work.close(), upstream.close()]);
     intents.close();
+    await mirrorWriter.close();
     await committer.idle();
     await tailer.close();
     await database.sql.deleteFrom('task').where('account_id', '=', tenant.accountId).execute();
@@ -109,6 +123,7 @@ export async function startFacade({
     tenant,
     database,
     committer,
+    mirrorWriter,
     records,
     clock,
     tailer,
@@ -120,7 +135,6 @@ export async function startFacade({
     work,
     requests,
     corrections,
-    onCorrection: (correction) => corrections.push(correction),
     polledResources,
     pollNow: (_, resource) => polledResources.push(resource),
     faults,

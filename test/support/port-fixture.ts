@@ -199,7 +199,11 @@ function remoteFixture(pair: Pair, environment: Tenant['environment'] = 'live'):
     exact: () => ({}),
     inSandbox: () => remoteFixture(pair, 'sandbox'),
     another: async () => remoteFixture(await pair.another(), environment),
-    events: (resource) => eventsOf(facade.database, tenant, resource),
+    async events(resource) {
+      // What a query has seen is written behind it.
+      await pair.settled();
+      return eventsOf(facade.database, tenant, resource);
+    },
     settled: pair.settled,
     pass: pair.pass,
     faults: facade.faults,

@@ -78,7 +78,8 @@ describeOnDatabase('what was seen by a clock that was an hour ahead', (open) => 
     const remote = createRemotePayouts({ ...facade, readWallet: () => Promise.reject(new Error('no')) });
     const payouts = remote.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined });
     const read = async () => (await payouts.list(tenant, { end: 'first', limit: 1 })).items[0]?.payout.status;
-    const seenAt = async () => (await selectMirrored(database.sql, tenant, 'payout', [id]))[0]?.observedAt;
+    const seenAt = async () =>
+      (await selectMirrored(facade.database.sql, tenant, 'payout', [id]))[0]?.observedAt;
     expect(await read()).toBe('denied');
 
     clock.setOffset(0);

@@ -140,7 +140,7 @@ async function start() {
     },
     /** The published statuses of a resource, in order, with the version of each. */
     async published(id: string) {
-      const rows = await database.sql
+      const rows = await facade.database.sql
         .selectFrom('event')
         .select(['snapshot', 'previous_status'])
         .where('resource_id', '=', id)

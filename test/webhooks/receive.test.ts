@@ -462,10 +462,12 @@ describeOnDatabase('webhooks of the service', (open) => {
       return { receiving, looks };
     }
 
-    const confirm = (receiving: Receiving) =>
-      touchMirrored(database.sql, receiving.tenant, 'payout', {
-        ...{ ids: ['a'], at: receiving.clock.now(), now: receiving.clock.now() },
-      });
+    const confirm = ({ tenant, clock }: Receiving) =>
+      touchMirrored(
+        database.sql,
+        [{ tenant, resource: 'payout', id: 'a', observedAt: clock.now() }],
+        clock.now(),
+      );
 
     test('An event is checked with the service once, also when several events of one resource arrive together', async () => {
       const { receiving, looks } = await looking(confirm);

@@ -294,7 +294,8 @@ export function createUpstream({
             ...request,
           });
           if (!isSuccess(answer)) return answer;
-          return { ...answer, body: requestedPage(request.path, answer.body) };
+          const body = requestedPage(request.path, answer.body);
+          return body === answer.body ? answer : { status: answer.status, headers: answer.headers, body };
         } catch (error) {
           const isFault = error instanceof UpstreamFault && error.kind !== 'circuit_open';
           // If a retry could not be sent, the fault before it is reported.
@@ -319,8 +320,11 @@ export function createUpstream({
 /** Reads an answer. @throws UpstreamFault (a 5xx; a success that is not JSON) */
 function readAnswer({ status, headers, body }: WireAnswer, redaction: Redaction): UpstreamAnswer {
   if (status >= 500) throw new UpstreamFault('server_error', 'maybe', String(status));
-  return { status, headers, body: body.length === 0 ? null : readJson(status, body, redaction) };
+  const read = body.length === 0 ? null : readJson(status, body, redaction);
+  return { status, headers, body: read, jsonLength: body.length };
 }
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Parses a body. The status of a refusal suffices (the document's section 7), so a proxy's page with that
@@ -328,7 +332,7 @@ function readAnswer({ status, headers, body }: WireAnswer, redaction: Redaction)
  */
 function readJson(status: number, body: Buffer, redaction: Redaction): unknown {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    const text = UTF8.decode(body);
     return redaction.json(JSON.parse(text), text);
   } catch {
     if (status >= 300) return null;

@@ -6,7 +6,7 @@ import type { Committer } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
 import type { Records } from '../state/db/records.ts';
 import type { Intents, RequestKind } from './intents/operations.ts';
-import type { Correction } from './mirror.ts';
+import type { MirrorWriter } from './mirror-writer.ts';
 import type { Poll } from './poller.ts';
 import type { Reads } from './reads.ts';
 import type { ServiceClock } from './service-clock.ts';
@@ -15,8 +15,10 @@ import type { WebhookClaim } from './webhook-claim.ts';
 
 /** The dependencies of every slice's remote side. */
 export interface UpstreamDependencies {
+  /** The database, whose single statements wait until all that was shown is written. */
   readonly database: Database;
   readonly committer: Committer;
+  readonly mirrorWriter: MirrorWriter;
   /** The mark of records that were set back: they lack the service's statements since then. */
   readonly records: Pick<Records, 'behind' | 'lastKnown'>;
   readonly clock: Clock;
@@ -34,8 +36,6 @@ export interface UpstreamDependencies {
   pollNow(tenant: Tenant, resource: MirroredResource): void;
   /** Reports a fault that no caller sees, for the log. */
   onFault(fault: unknown): void;
-  /** Reports a correction, for the log and the metrics. */
-  onCorrection(correction: Correction): void;
 }
 
 /** A slice whose resources are mirrored: its port over HTTP, and how its mirror is refreshed. */

@@ -144,6 +144,7 @@ export function sourceOf(
   name: string,
   { status, body, headers = {} }: Answered,
 ): 'service' | 'proxy' | 'missing' {
+  if (isSuccess({ status })) return 'service';
   const hasMessage = messageOf(body) !== null;
   const hasNoRoute = errorCodeOf({ headers }) === 'ROUTE_NOT_FOUND';
   const isOfResource = name.includes('{') || (name.startsWith('POST ') && hasMessage);

@@ -1,10 +1,11 @@
+import { isUnchanged } from '../kernel/objects.ts';
 import type { Requester } from '../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts';
 import type { Endpoint, Endpoints } from './endpoint-availability.ts';
 import type { Family, FamilyMirror } from './family-mirror.ts';
 import { createLookupPoll, LATER_MS } from './lookup-polls.ts';
-import { isFromBefore, type MirroredRow, selectMirrored, selectMirroredWithHead } from './mirror-store.ts';
+import { isFromBefore, type MirroredRow, selectMirroredWithHead } from './mirror-store.ts';
 import type { Poll } from './poller.ts';
 import { serviceLimit } from './rate-limits.ts';
 import type { Read, ReadOptions } from './reads.ts';
@@ -66,6 +67,7 @@ export function createFamilyLookups<
   clock,
   reads,
   records,
+  mirrorWriter,
   endpoints,
   endpoint,
   pathOf,
@@ -77,7 +79,7 @@ export function createFamilyLookups<
   onNotFound,
   pollInterval,
   polledStatuses,
-}: Pick<UpstreamDependencies, 'database' | 'clock' | 'reads' | 'records'> & {
+}: Pick<UpstreamDependencies, 'database' | 'clock' | 'reads' | 'records' | 'mirrorWriter'> & {
   endpoints: Endpoints;
   /** The endpoint of a lookup. */
   endpoint: Endpoint;
@@ -107,11 +109,13 @@ export function createFamilyLookups<
    * The state of the mirror after each answer was merged. While the mirror still has that state, a cached
    * answer has nothing new, and is not merged again.
    */
-  const statesAfter = new WeakMap<object, string>();
+  const statesAfter = new WeakMap<object, { of: string; snapshot: unknown }>();
   // The state is the whole snapshot, not the version: a card payment's amount under refund changes without a
   // new version.
-  const stateOf = (tenant: Tenant, { snapshot }: MirroredRow) =>
-    `${tenantKey(tenant)} ${JSON.stringify(snapshot)}`;
+  const isStateAfter = (answer: object, tenant: Tenant, { snapshot }: MirroredRow) => {
+    const after = statesAfter.get(answer);
+    return after?.of === tenantKey(tenant) && isUnchanged(after.snapshot, snapshot);
+  };
 
   /** @throws RateLimitError, UpstreamFault, UpstreamError (there is no such endpoint) */
   function ask({ environment }: Tenant, id: string, options: ReadOptions): Promise<Read> {
@@ -126,24 +130,32 @@ export function createFamilyLookups<
   }
 
   /**
-   * Records the response to a lookup and returns the known state; null if there is no such resource.
+   * Merges the response to a lookup and returns the known state; null if there is no such resource. `merge`:
+   * `show` for a query that decides nothing.
    * @throws UpstreamFault, PaymentError
    */
   async function take(
     tenant: Tenant,
     id: string,
     known: MirroredRow | null,
-    { read, requestOptions }: { read: Read; requestOptions: RequestOptions },
+    {
+      read,
+      requestOptions,
+      merge = mirror.record,
+    }: {
+      read: Read;
+      requestOptions: RequestOptions;
+      merge?: FamilyMirror<C>['record'];
+    },
   ): Promise<MirroredRow | null> {
     if (isSuccess(read)) {
       const answer = typeof read.body === 'object' ? read.body : null;
-      const stateAfter = answer && statesAfter.get(answer);
-      if (known && stateAfter && stateAfter === stateOf(tenant, known)) return known;
+      if (known && answer && isStateAfter(answer, tenant, known)) return known;
       const claim = readClaim(read.body);
       if (!claim || family.idOf(claim) !== id) throw unreadable();
-      const now = await mirror.record(tenant, known, claim, read.at);
+      const now = await merge(tenant, known, claim, read.at);
       if (!now) throw unreadable();
-      if (answer) statesAfter.set(answer, stateOf(tenant, now));
+      if (answer) statesAfter.set(answer, { of: tenantKey(tenant), snapshot: now.snapshot });
       return now;
     }
     // The resource was not found, or this is no id of the service: one that was once seen still exists.
@@ -151,7 +163,7 @@ export function createFamilyLookups<
     if (!known) await onNotFound?.(tenant, requestOptions);
     const denial =
       known && saysNotFound(read) && isWebhooksAlone(known) ? family.openClaimOf?.(id) : undefined;
-    return denial ? mirror.record(tenant, known, denial, read.at) : known;
+    return denial ? merge(tenant, known, denial, read.at) : known;
   }
 
   /**
@@ -175,7 +187,7 @@ export function createFamilyLookups<
     const requestOptions = readOptionsFor(requester, known);
     try {
       const read = await ask(tenant, id, { requestOptions, maxAgeMs: MAX_AGE_MS[requester.priority] });
-      const now = await take(tenant, id, known, { read, requestOptions });
+      const now = await take(tenant, id, known, { read, requestOptions, merge: mirror.show });
       requester.onRead(now && now.observedAt > read.at ? now.observedAt : read.at, read.stale);
       return now && resourceOf(now);
     } catch (error) {
@@ -190,23 +202,26 @@ export function createFamilyLookups<
   async function findMany(tenant: Tenant, ids: readonly string[], requester: Requester) {
     if (!isPossible(tenant.environment)) return ids.map(() => null);
     const possible = [...new Set(ids)].filter(isId);
-    const records = await selectMirrored(sql, tenant, resource, possible);
-    const known = new Map(records.map((each) => [each.id, each]));
     // The service may correct an ended resource. It is asked only for a single one: for a list, each would
     // cost a request.
     const asksEnded = possible.length === 1;
-    const found = new Map(
-      await Promise.all(
-        possible.map(
-          async (id) =>
-            [
-              id,
-              await withUpstreamErrors(findOne(tenant, id, known.get(id) ?? null, requester, { asksEnded })),
-            ] as const,
+    return mirrorWriter.holding(tenant, { resource, ids: possible }, async (rows) => {
+      const known = new Map(rows.map((each) => [each.id, each]));
+      const found = new Map(
+        await Promise.all(
+          possible.map(
+            async (id) =>
+              [
+                id,
+                await withUpstreamErrors(
+                  findOne(tenant, id, known.get(id) ?? null, requester, { asksEnded }),
+                ),
+              ] as const,
+          ),
         ),
-      ),
-    );
-    return ids.map((id) => found.get(id) ?? null);
+      );
+      return ids.map((id) => found.get(id) ?? null);
+    });
   }
 
   async function lookUp(

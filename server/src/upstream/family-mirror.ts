@@ -1,12 +1,20 @@
 import type { Tenant } from '../kernel/tenant.ts';
 import type { MirroredResource } from '../kernel/upstream-family.ts';
 import { eventAt, lastStatusOf, type Merged, type UpstreamSource } from '../kernel/upstream-source.ts';
-import { joined, type Reader, type State, stateAfter, type Writes } from '../state/commit/commit.ts';
+import { type Collection, joined, type Reader, type State, type Writes } from '../state/commit/commit.ts';
 import type { NewEvent } from '../state/events/event.ts';
 import { orderOf, readOrder, showOrder } from './closed-orders.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
-import { type Correction, type Made, mirrored, type Observation, writesOfMirrored } from './mirror.ts';
-import { isNewer, knownSince, type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
+import {
+  type Correction,
+  type Made,
+  mirrored,
+  type Observation,
+  references,
+  writesOfMirrored,
+} from './mirror.ts';
+import { isNewer, knownSince, type MirroredRow, selectMirrored } from './mirror-store.ts';
+import { type Decided, mirroredIn, type Observed } from './mirror-writer.ts';
 
 /**
  * The resources of one family in the mirror: their names and rules. `R`: a resource. `C`: the service's
@@ -51,13 +59,27 @@ export interface Family<R extends { version: number; status: string }, C extends
 /** The mirror of one family. */
 export interface FamilyMirror<C> {
   find(tenant: Tenant, id: string): Promise<MirroredRow | null>;
-  /** Records a claim of the service. Null if the resource is unknown and the claim shows too little of it. */
+  /**
+   * Records a claim of the service, and returns the state that is kept. Null if the resource is unknown and
+   * the claim shows too little of it.
+   */
   record(tenant: Tenant, known: MirroredRow | null, claim: C, at: Date): Promise<MirroredRow | null>;
   /**
-   * Records the claims of a page of the service's list, in one transaction, or in none if nothing is new. New
-   * resources are numbered in the order of the claims. Returns the known states by their ids.
+   * Merges a claim for a query that decides nothing. It returns the merged state, which is written behind it:
+   * see `MirrorWriter`. A claim that concerns more than its own resource is recorded first.
    */
-  recordPage(tenant: Tenant, claims: readonly C[], at: Date): Promise<Map<string, MirroredRow>>;
+  show(tenant: Tenant, known: MirroredRow | null, claim: C, at: Date): Promise<MirroredRow | null>;
+  /**
+   * Records the claims of a page of the service's list, in one transaction, or in none if nothing is new. New
+   * resources are numbered in the order of the claims. Returns the known states by their ids. `isShown`: as
+   * `show`.
+   */
+  recordPage(
+    tenant: Tenant,
+    claims: readonly C[],
+    at: Date,
+    options?: { isShown?: boolean },
+  ): Promise<Map<string, MirroredRow>>;
 }
 
 export function createFamilyMirror<
@@ -66,11 +88,9 @@ export function createFamilyMirror<
 >(
   {
     database: { sql },
-    committer,
+    mirrorWriter,
     clock,
-    pollNow,
-    onCorrection,
-  }: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'pollNow' | 'onCorrection'>,
+  }: Pick<UpstreamDependencies, 'database' | 'mirrorWriter' | 'clock'>,
   family: Family<R, C>,
   { read, decide }: Pick<Observations<C>, 'read' | 'decide'> = observationsOf(family),
 ): FamilyMirror<C> {
@@ -89,39 +109,70 @@ export function createFamilyMirror<
     return isLater && confirmsStatus(claim, known.status, state) ? 'confirmation' : 'none';
   }
 
-  /** Records the news of claims, in their order. Returns the states after it. */
-  async function change(tenant: Tenant, claims: readonly C[], at: Date): Promise<(MirroredRow | null)[]> {
-    const { rows, moved, corrections } = await committer.change<{
-      rows: (MirroredRow | null)[];
-      moved: boolean;
-      corrections: Correction[];
-    }>({
-      tenant,
-      read: (reader) => Promise.all(claims.map((claim) => read(reader, claim))),
-      decide(state) {
-        let writes: Writes = {};
-        const corrections: Correction[] = [];
-        const rows = claims.map((claim) => {
-          const current = stateAfter(state, writes);
-          const before = mergesOlder ? null : current.get(mirrored[resource], family.idOf(claim));
-          // While the answer was on its way, a webhook or another request has shown a newer state.
-          if (before && isNewer(before, at, state.now)) return before;
-          const decided = decide(current, claim, at);
-          writes = joined(writes, decided.writes);
-          if (decided.correction) corrections.push(decided.correction);
-          return decided.record;
-        });
-        return { outcome: { rows, moved: (writes.events?.length ?? 0) > 0, corrections }, writes };
+  const observed = (claim: C, at: Date): Observed => ({
+    read: (reader) => read(reader, claim),
+    decide(state) {
+      const before = mergesOlder ? null : state.get(mirrored[resource], family.idOf(claim));
+      // While the answer was on its way, a webhook or another request has shown a newer state.
+      if (before && isNewer(before, at, state.now)) return { record: before, writes: {}, correction: null };
+      return decide(state, claim, at);
+    },
+  });
+
+  /**
+   * Decides a claim against a known state alone; null if that does not suffice. `isNamed`: the state was found
+   * by all names of the claim.
+   */
+  function decideAlone(
+    known: MirroredRow | null,
+    claim: C,
+    { at, isNamed }: { at: Date; isNamed: boolean },
+  ): Decided | null {
+    const state: Pick<State, 'get' | 'now'> = {
+      now: clock.now(),
+      get<Row>(collection: Collection<Row>, key: string): Row | null {
+        const read = collection as Collection<unknown>;
+        const isOwn = key === (known?.id ?? family.idOf(claim));
+        if (read === (mirrored[resource] as Collection<unknown>) && isOwn) return known as Row | null;
+        if (read === (references[resource] as Collection<unknown>) && known && isNamed)
+          return { resource, reference: key, id: known.id } as Row;
+        throw new ConcernsMore();
       },
-    });
-    for (const correction of corrections) onCorrection(correction);
-    if (moved) pollNow(tenant, 'wallet');
-    return rows;
+    };
+    const need: State['need'] = (collection, key) => state.get(collection, key)!;
+    try {
+      return decide({ ...state, need } as State, claim, at);
+    } catch (error) {
+      if (error instanceof ConcernsMore) return null;
+      throw error;
+    }
   }
 
-  async function confirm(tenant: Tenant, rows: readonly MirroredRow[], at: Date): Promise<void> {
-    const ids = rows.flatMap(({ id, snapshot }) => [id, ...otherIdsOf(family.fromJson(snapshot))]);
-    await touchMirrored(sql, tenant, resource, { ids, at, now: clock.now() });
+  /** Takes the time at which the service has shown a known state again. */
+  function confirm(tenant: Tenant, known: MirroredRow, at: Date): MirroredRow {
+    const row = { ...known, observedAt: at };
+    const ids = [known.id, ...otherIdsOf(family.fromJson(known.snapshot))];
+    mirrorWriter.confirm(tenant, row, ids);
+    return row;
+  }
+
+  async function record(tenant: Tenant, known: MirroredRow | null, claim: C, at: Date) {
+    const news = newsIn(known, claim, at);
+    if (news === 'change') return (await mirrorWriter.keep(tenant, [observed(claim, at)]))[0]!;
+    return news === 'none' ? known : confirm(tenant, known!, at);
+  }
+
+  async function show(tenant: Tenant, known: MirroredRow | null, claim: C, at: Date) {
+    const id = known?.id ?? family.idOf(claim);
+    const newest = mirrorWriter.newest(tenant, { resource, id }, known);
+    const news = newsIn(newest, claim, at);
+    if (news === 'none') return newest;
+    if (news === 'confirmation') return confirm(tenant, newest!, at);
+    const decided = decideAlone(newest, claim, { at, isNamed: known !== null });
+    if (!decided) return record(tenant, known, claim, at);
+    // A claim that shows too little of a new resource makes none.
+    if (!decided.record) return null;
+    return mirrorWriter.show(tenant, observed(claim, at), mirroredIn(decided.writes)) ?? decided.record;
   }
 
   return {
@@ -129,30 +180,38 @@ export function createFamilyMirror<
       return (await selectMirrored(sql, tenant, resource, [id]))[0] ?? null;
     },
 
-    async record(tenant, known, claim, at) {
-      const news = newsIn(known, claim, at);
-      if (news === 'change') return (await change(tenant, [claim], at))[0]!;
-      if (news === 'none') return known;
-      await confirm(tenant, [known!], at);
-      return { ...known!, observedAt: at };
-    },
+    record,
 
-    async recordPage(tenant, claims, at) {
-      const rows = await selectMirrored(sql, tenant, resource, claims.map(family.idOf));
-      const known = new Map(rows.map((row) => [row.id, row]));
+    show,
+
+    async recordPage(tenant, claims, at, { isShown = false } = {}) {
+      const ids = claims.map(family.idOf);
+      const byId = (rows: readonly (MirroredRow | null)[]) =>
+        new Map(rows.flatMap((row) => (row ? [[row.id, row] as const] : [])));
+      if (isShown)
+        return mirrorWriter.holding(tenant, { resource, ids }, async (rows) => {
+          const known = byId(rows);
+          const shown = claims.map((claim) => show(tenant, known.get(family.idOf(claim)) ?? null, claim, at));
+          return byId([...rows, ...(await Promise.all(shown))]);
+        });
+      const rows = await selectMirrored(sql, tenant, resource, ids);
+      const known = byId(rows);
       const news = claims.map((claim) => newsIn(known.get(family.idOf(claim)) ?? null, claim, at));
       const changing = claims.filter((_, index) => news[index] === 'change');
-      const changed = changing.length === 0 ? [] : await change(tenant, changing, at);
-      const confirmed = claims.filter((_, index) => news[index] === 'confirmation');
-      await confirm(
+      const changed = await mirrorWriter.keep(
         tenant,
-        confirmed.map((claim) => known.get(family.idOf(claim))!),
-        at,
+        changing.map((claim) => observed(claim, at)),
       );
-      return new Map([...rows, ...changed].flatMap((row) => (row ? [[row.id, row] as const] : [])));
+      claims.forEach((claim, index) => {
+        if (news[index] === 'confirmation') confirm(tenant, known.get(family.idOf(claim))!, at);
+      });
+      return byId([...rows, ...changed]);
     },
   };
 }
+
+/** Thrown by a decision that reads more than the resource of its claim. */
+class ConcernsMore extends Error {}
 
 /** Whether a resource that is known has the amount of a claim. */
 function isSameAmount({ snapshot }: MirroredRow, claim: object): boolean {
@@ -176,13 +235,6 @@ export interface Observations<C> {
   decide(state: State, claim: C, at: Date | null): Decided;
   /** `made`: the claim is the answer to a creation. */
   observationOf(claim: C, at: Date | null, made?: Made): Observation;
-}
-
-/** The state after a claim, which is the known one if the claim has nothing new. */
-export interface Decided {
-  record: MirroredRow | null;
-  writes: Writes;
-  correction: Correction | null;
 }
 
 export function observationsOf<

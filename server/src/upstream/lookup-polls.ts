@@ -2,7 +2,8 @@ import { isAhead, plusMs } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { MirroredResource } from '../kernel/upstream-family.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
-import { claimPoll, type MirroredRow, selectOfBefore, selectOpen } from './mirror-store.ts';
+import { type MirroredRow, selectOfBefore, selectOpen } from './mirror-store.ts';
+import { claimPoll } from './poll-store.ts';
 import type { Poll } from './poller.ts';
 
 /** The time between polls in which resources were looked up. */

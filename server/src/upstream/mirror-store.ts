@@ -259,32 +259,37 @@ export async function saveReferences(
 }
 
 /**
- * Updates the time at which the service last showed these unchanged resources, if it is later, or if the
- * known time dates from before the clock was set back. It waits for no row: two updates of the same rows
- * would wait for each other.
+ * Updates the time at which the service last showed these unchanged resources, of any tenants, if it is
+ * later, or if the known time dates from before the clock was set back. It waits for no row: two updates of
+ * the same rows would wait for each other.
  */
 export async function touchMirrored(
   sql: Sql,
-  tenant: Tenant,
-  resource: MirroredResource,
-  { ids, at, now }: { ids: readonly string[]; at: Date; now: Date },
+  touched: readonly (Pick<MirroredRow, 'resource' | 'id' | 'observedAt'> & { tenant: Tenant })[],
+  now: Date,
 ): Promise<void> {
-  if (ids.length === 0) return;
-  const older = ofTenant(sql, 'observed', tenant)
-    .select('id')
-    .where('resource', '=', resource)
-    .where('id', 'in', [...ids])
-    .where((row) => row.or([row('observed_at', '<', at), row('observed_at', '>', plusMs(now, AHEAD_MS))]))
-    .forNoKeyUpdate()
-    .skipLocked();
-  await sql
-    .updateTable('observed')
-    .set({ observed_at: at })
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
-    .where('resource', '=', resource)
-    .where('id', 'in', older)
-    .execute();
+  if (touched.length === 0) return;
+  await raw`
+    /* touch_observed */
+    with older as (
+      select account_id, environment, resource, id, shown.at from observed
+      join (
+        select account_id, environment, resource, id, max(at) as at from unnest(
+          ${touched.map(({ tenant }) => tenant.accountId)}::text[],
+          ${touched.map(({ tenant }) => tenant.environment)}::text[],
+          ${touched.map(({ resource }) => resource)}::text[],
+          ${touched.map(({ id }) => id)}::text[],
+          ${touched.map(({ observedAt }) => observedAt)}::timestamptz[]
+        ) each (account_id, environment, resource, id, at)
+        group by account_id, environment, resource, id
+      ) shown using (account_id, environment, resource, id)
+      where observed_at < shown.at or observed_at > ${plusMs(now, AHEAD_MS)}
+      for no key update of observed skip locked
+    )
+    update observed set observed_at = older.at from older
+    where observed.account_id = older.account_id and observed.environment = older.environment
+      and observed.resource = older.resource and observed.id = older.id
+  `.execute(sql);
 }
 
 /**
@@ -329,9 +334,6 @@ export async function selectOfBefore(
   return rows.filter((row) => isFromBefore(row, behind)).slice(0, MAX_OF_BEFORE);
 }
 
-/** The age at which a poll is deleted: longer than any interval between two. */
-const POLL_RETENTION_MS = 24 * 60 * 60_000;
-
 /** Whether a state is newer than the answer to a request that began at `at`. */
 export function isNewer({ observedAt }: Pick<MirroredRow, 'observedAt'>, at: Date, now: Date): boolean {
   return observedAt > at && !isAhead(observedAt, now);
@@ -340,41 +342,6 @@ export function isNewer({ observedAt }: Pick<MirroredRow, 'observedAt'>, at: Dat
 /** The time at which the service last showed a state; null for a time from before the clock was set back. */
 export function knownSince(known: Pick<MirroredRow, 'observedAt'> | null, now: Date): Date | null {
   return known && !isAhead(known.observedAt, now) ? known.observedAt : null;
-}
-
-/**
- * Claims a poll under a name: true if the last poll, on any instance, is `intervalMs` ago or longer. A claim
- * counts as a poll, and deletes old ones.
- */
-export async function claimPoll(
-  sql: Sql,
-  tenant: Tenant,
-  { name, now, intervalMs }: { name: string; now: Date; intervalMs: number },
-): Promise<boolean> {
-  const claimed = await sql
-    .insertInto('upstream_poll')
-    .values({ account_id: tenant.accountId, environment: tenant.environment, name, polled_at: now })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['account_id', 'environment', 'name'])
-        .doUpdateSet({ polled_at: now })
-        .where((poll) =>
-          poll.or([
-            poll('upstream_poll.polled_at', '<=', plusMs(now, -intervalMs)),
-            poll('upstream_poll.polled_at', '>', plusMs(now, AHEAD_MS)),
-          ]),
-        ),
-    )
-    .returning('name')
-    .executeTakeFirst();
-  if (claimed)
-    await sql
-      .deleteFrom('upstream_poll')
-      .where('account_id', '=', tenant.accountId)
-      .where('environment', '=', tenant.environment)
-      .where('polled_at', '<', plusMs(now, -POLL_RETENTION_MS))
-      .execute();
-  return claimed !== undefined;
 }
 
 function observedOf(sql: Sql, tenant: Tenant, resource: MirroredResource) {

@@ -47,7 +47,14 @@ export interface Correction {
 export const mirrored = byResource(collection);
 
 /** The names of each kind of resource. A read of a known name also reads its resource. */
-const references = byResource(referenceCollection);
+export const references = byResource(referenceCollection);
+
+const collections: ReadonlySet<unknown> = new Set(Object.values(mirrored));
+
+/** Whether the rows of a collection are mirrored states. */
+export function isMirrored(collection: Collection<unknown>): boolean {
+  return collections.has(collection);
+}
 
 function byResource<Value>(make: (resource: MirroredResource) => Value): Record<MirroredResource, Value> {
   const entries = MIRRORED_RESOURCES.map((resource) => [resource, make(resource)] as const);

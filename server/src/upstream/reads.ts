@@ -70,7 +70,7 @@ interface CachedAnswer {
   readonly at: Date;
   /** The number of relevant writes when the read began. */
   readonly writes: number;
-  /** The length of the body's JSON text, in characters. */
+  /** The length of the body's JSON text. */
   readonly jsonLength: number;
 }
 
@@ -135,9 +135,9 @@ export function createReads({
     const at = clock.now();
     const answer = upstream
       .get({ environment, path, requestOptions })
-      .then(({ status, body }) => {
+      .then(({ status, body, jsonLength }) => {
         if (!isAnswer({ status, body })) throw unreadable(String(status));
-        const read = { status, body, at, writes, jsonLength: jsonLengthOf(body) };
+        const read = { status, body, at, writes, jsonLength: assertReadable(body, jsonLength) };
         // A proxy's page says nothing about the resource, nor about the next request.
         if (!isPage(path, read)) cacheAnswer(key, read);
         return read;
@@ -204,6 +204,7 @@ function isAnswer({ status, body }: Pick<Read, 'status' | 'body'>): boolean {
 
 /** Whether an answer is the page of a proxy. */
 function isPage(path: string, read: Pick<Read, 'status' | 'body'>): boolean {
+  if (isSuccess(read)) return false;
   const source = sourceOf(endpointOf({ method: 'GET', path }), read);
   return source === 'proxy' || (source === 'missing' && messageOf(read.body) === null);
 }
@@ -211,10 +212,15 @@ function isPage(path: string, read: Pick<Read, 'status' | 'body'>): boolean {
 /** The deepest nesting of an answer that is read; the document's answers have six levels. */
 const MAX_LEVELS = 500;
 
-/** The length of an answer's JSON text. @throws UpstreamFault if it is nested too deep */
-function jsonLengthOf(body: unknown): number {
-  if (isDeeper(body, MAX_LEVELS)) throw new UpstreamFault('unreadable', 'maybe', 'too deep');
-  return JSON.stringify(body).length;
+/**
+ * Returns the length of an answer's JSON text, which may be known. @throws UpstreamFault if it is nested too
+ * deep
+ */
+function assertReadable(body: unknown, known?: number): number {
+  // Each level has two brackets.
+  const mayBeDeep = known === undefined || known > MAX_LEVELS * 2;
+  if (mayBeDeep && isDeeper(body, MAX_LEVELS)) throw new UpstreamFault('unreadable', 'maybe', 'too deep');
+  return known ?? JSON.stringify(body).length;
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

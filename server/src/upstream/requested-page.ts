@@ -5,6 +5,7 @@ import { readCents, readRecord } from '../kernel/lenient-json.ts';
  * thousands of rows, which would all be merged, cached and shown.
  */
 export function requestedPage(path: string, body: unknown): unknown {
+  if (!path.includes('?')) return body;
   const query = new URLSearchParams(path.split('?')[1]);
   const [limit, offset] = [Number(query.get('limit')), Number(query.get('offset'))];
   const isLong = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > limit;

@@ -135,11 +135,15 @@ function addNeedles(needles: Map<string, { text: string; at: number; min: number
 
 /** The form in which texts are compared: in one case, and with one alphabet of base64. */
 function normalize(text: string): string {
-  return text
-    .replace(/[A-Z]/g, (letter) => letter.toLowerCase())
-    .replaceAll('-', '+')
-    .replaceAll('_', '/');
+  // Another letter may get a form of another length.
+  const lower = ASCII.test(text)
+    ? text.toLowerCase()
+    : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return lower.replaceAll('-', '+').replaceAll('_', '/');
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
+const ASCII = /^[\x00-\x7f]*$/;
 
 /** A view of a text: its characters, and the place of each in the text. */
 interface View {

@@ -51,6 +51,8 @@ export interface UpstreamAnswer {
   readonly body: unknown;
   /** The headers, with names in lower case. Repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The length of the JSON text, in bytes; omitted if it is not known. */
+  readonly jsonLength?: number;
 }
 
 /** The detail of an answer that is not JSON, such as a proxy's page. */

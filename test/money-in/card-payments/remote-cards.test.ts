@@ -85,7 +85,7 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
     webhook: async (payload: object) => tell(cards.readWebhook(payload)!.observation),
     events: async () =>
       (
-        await database.sql
+        await facade.database.sql
           .selectFrom('event')
           .select(['kind', 'previous_status', 'resource_id'])
           .where('account_id', '=', facade.tenant.accountId)

@@ -48,7 +48,7 @@ async function start(kept: Record<string, unknown>[] = [], on = database) {
     },
     events: async () =>
       (
-        await database.sql
+        await facade.database.sql
           .selectFrom('event')
           .select(['kind', 'previous_status'])
           .where('account_id', '=', facade.tenant.accountId)

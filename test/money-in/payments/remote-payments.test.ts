@@ -73,7 +73,7 @@ async function start() {
     },
     events: async () =>
       (
-        await database.sql
+        await facade.database.sql
           .selectFrom('event')
           .select(['kind', 'previous_status'])
           .where('account_id', '=', facade.tenant.accountId)
@@ -370,10 +370,10 @@ test('A followed payment is polled when it is due, by one of several instances, 
 });
 
 test('An open payment is polled behind a thousand newer ones that are paid', async () => {
-  const { merchant, payments, tenant, script, clock, create } = await start();
+  const { facade, merchant, payments, tenant, script, clock, create } = await start();
   const [open, paid] = [create(), create({ status: 'paid' })];
   await merchant.findMany(tenant, [open, paid]);
-  const [row] = await selectMirrored(database.sql, tenant, 'payment', [paid]);
+  const [row] = await selectMirrored(facade.database.sql, tenant, 'payment', [paid]);
   const newer = Array.from({ length: 1_000 }, () => ({ ...row!, id: newId() }));
   await saveMirrored(database.sql, tenant, newer);
   clock.advance(MINUTE);

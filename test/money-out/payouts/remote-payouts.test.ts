@@ -19,7 +19,8 @@ import {
 import { createRemotePayouts } from '../../../server/src/money-out/payouts/remote/service.ts';
 import type { OwnWallet } from '../../../server/src/money-out/wallet/model.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
-import { claimPoll, selectMirrored } from '../../../server/src/upstream/mirror-store.ts';
+import { selectMirrored } from '../../../server/src/upstream/mirror-store.ts';
+import { claimPoll } from '../../../server/src/upstream/poll-store.ts';
 import { UpstreamFault, type UpstreamRequest } from '../../../server/src/upstream/upstream.ts';
 import { describeOnDatabase } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
@@ -128,6 +129,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       service: remote.serviceFor(requester),
       /** Starts another instance on the same database. */
       other: async () => {
+        await facade.committer.idle();
         const there = await startFacade({ database, upstream, tenant, clock });
         return { facade: there, service: create(there).serviceFor(requester), remote: create(there) };
       },
@@ -155,7 +157,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       posts: () => upstream.requests.filter(({ method }) => method === 'POST'),
       gets: () => upstream.requestLines.filter((asked) => asked.startsWith('GET')),
       async events() {
-        const { events } = await readAfter(database.sql, tenant, {
+        const { events } = await readAfter(facade.database.sql, tenant, {
           after: 0,
           topic: { resource: 'payout' },
           limit: 500,
@@ -1397,7 +1399,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
     });
 
     test('a webhook is not confirmed by a service that repeats an older state', async () => {
-      const { remote, service, tenant, add, tell, clock } = await start();
+      const { facade, remote, service, tenant, add, tell, clock } = await start();
       const { id } = add();
       await service.list(tenant, page);
       const said = { withdrawalId: id, code: 'SAQ-1', amount: 100, method: 'pix', status: 'concluido' };
@@ -1408,7 +1410,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       clock.advance(MINUTE);
       const askedAt = clock.now();
       await remote.refresh(tenant, [id], { priority: 'lookup' });
-      const [known] = await selectMirrored(database.sql, tenant, 'payout', [id]);
+      const [known] = await selectMirrored(facade.database.sql, tenant, 'payout', [id]);
       expect(known).toMatchObject({ status: 'completed' });
       expect(known!.observedAt.getTime()).toBeLessThan(askedAt.getTime());
     });

@@ -167,7 +167,7 @@ function applied({ remote, committer, tenant }: Started, payload: unknown): Prom
   });
 }
 
-async function events({ tenant }: Started, after = 0) {
+async function events({ database, tenant }: Started, after = 0) {
   const { events } = await readAfter(database.sql, tenant, {
     after,
     topic: { resource: 'subaccount_payout' },
@@ -1010,7 +1010,7 @@ test('a webhook’s claim is not confirmed by an older answer, nor by one from b
   const upstream = scriptedUpstream(() =>
     down ? new UpstreamFault('timeout', 'maybe') : { status: 200, body: seen },
   );
-  const { remote, tenant, committer } = await start({ upstream });
+  const { database, remote, tenant, committer } = await start({ upstream });
   const { observation, reference } = remote.readWebhook({
     ...seen,
     event: 'subaccount.payout',

@@ -154,7 +154,8 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     };
     const { tenant, clock } = facade;
     const events = async () =>
-      (await readAfter(database.sql, tenant, { after: 0, topic: { resource: 'wallet' }, limit: 100 })).events;
+      (await readAfter(facade.database.sql, tenant, { after: 0, topic: { resource: 'wallet' }, limit: 100 }))
+        .events;
     return { upstream, remote, seen, service: remote.serviceFor(requester), tenant, clock, events };
   }
 

@@ -20,6 +20,7 @@ import { createRequestKeys } from '../../upstream/intents/request-keys.ts';
 import { selectAllUnresolved } from '../../upstream/intents/store.ts';
 import { kindOf } from '../../upstream/intents/transitions.ts';
 import type { Correction } from '../../upstream/mirror.ts';
+import { createMirrorWriter } from '../../upstream/mirror-writer.ts';
 import { createPoller, type Poller } from '../../upstream/poller.ts';
 import { createReads } from '../../upstream/reads.ts';
 import { redactionOf } from '../../upstream/secrets.ts';
@@ -43,6 +44,8 @@ export interface UpstreamTuning {
   skewMs?: number;
   /** A factor of the waits between lookups of an unknown outcome. */
   pace?: number;
+  /** The time in which what queries have seen gathers before it is written. */
+  gatherMs?: number;
 }
 
 /**
@@ -52,9 +55,9 @@ export interface UpstreamTuning {
 export async function createRemoteRuntime({
   config,
   upstreamConfig,
-  tuning: { timeouts, skewMs, pace } = {},
-  database,
-  committer,
+  tuning: { timeouts, skewMs, pace, gatherMs } = {},
+  database: ownDatabase,
+  committer: ownCommitter,
   clock,
   records,
   publicUrl,
@@ -64,6 +67,23 @@ export async function createRemoteRuntime({
   upstreamConfig: UpstreamConfig;
   tuning: UpstreamTuning | undefined;
 }): Promise<Runtime> {
+  const upstreamMetrics = createUpstreamMetrics();
+  let createdPoller: Poller | null = null;
+  const pollNow: UpstreamDependencies['pollNow'] = (tenant, resource) =>
+    createdPoller?.pollNow(tenant, resource);
+  const mirrorWriter = createMirrorWriter({
+    database: ownDatabase,
+    committer: ownCommitter,
+    clock,
+    gatherMs,
+    onMoved: (tenant) => pollNow(tenant, 'wallet'),
+    onCorrection(correction) {
+      upstreamMetrics.onCorrection(correction.resource);
+      onFault(new Error(describeCorrection(correction)));
+    },
+    onFault,
+  });
+  const { database, committer } = mirrorWriter;
   const { accountId, cursorKey } = await bootstrapRemote({
     database,
     committer,
@@ -73,7 +93,8 @@ export async function createRemoteRuntime({
   const tenantOf = (environment: Environment): Tenant => ({ accountId, environment });
   const { requestsPerMinute, windowMs } = upstreamConfig;
   const budget = createBudget({
-    database,
+    // A request does not wait for what others were shown.
+    database: ownDatabase,
     clock,
     limit: requestsPerMinute,
     windowMs,
@@ -81,7 +102,6 @@ export async function createRemoteRuntime({
     ...(skewMs === undefined ? {} : { skewMs }),
     onFault,
   });
-  const upstreamMetrics = createUpstreamMetrics();
   const { webhookSecrets } = upstreamConfig;
   const redaction = redactionOf(upstreamConfig);
   const serviceClock = createServiceClock(clock);
@@ -118,10 +138,10 @@ export async function createRemoteRuntime({
       }),
     () => clock.now(),
   );
-  let createdPoller: Poller | null = null;
   const dependencies: UpstreamDependencies = {
     database,
     committer,
+    mirrorWriter,
     records,
     clock,
     upstream,
@@ -129,12 +149,8 @@ export async function createRemoteRuntime({
     reads: createReads({ upstream, clock, onRead: upstreamMetrics.onRead }),
     intents,
     families: new Set(upstreamConfig.families),
-    pollNow: (tenant, resource) => createdPoller?.pollNow(tenant, resource),
+    pollNow,
     onFault,
-    onCorrection(correction) {
-      upstreamMetrics.onCorrection(correction.resource);
-      onFault(new Error(describeCorrection(correction)));
-    },
   };
 
   const remote: ReturnType<typeof createRemote> = createRemote({
@@ -188,7 +204,7 @@ export async function createRemoteRuntime({
       mirrored[resource].refresh(tenant, [reference], {
         priority: IS_MONEY.has(resource) ? 'money_read' : 'lookup',
       }),
-    pollNow: dependencies.pollNow,
+    pollNow,
     lookUpSoon: intents.lookUpSoon,
     onFault,
   });
@@ -274,6 +290,7 @@ export async function createRemoteRuntime({
       intents.close();
       // A poll that waits for the service ends with the requests to it.
       await Promise.all([poller.close(), upstream.close()]);
+      await mirrorWriter.close();
     },
   };
 }

@@ -243,7 +243,9 @@ export function createPayoutRequests({
       upstream.get({ environment, path, requestOptions }),
     );
     const page = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
-    return page && { payouts: await mirror.merge(tenant, page.items, at), total: page.total };
+    return (
+      page && { payouts: await mirror.merge(tenant, page.items, { at, isShown: false }), total: page.total }
+    );
   }
 
   /**

@@ -26,8 +26,15 @@ type Sql = UpstreamDependencies['database']['sql'];
 
 /** The mirrored payouts of the main account. */
 export interface MirroredPayouts {
-  /** Merges a page in one transaction, or in none if nothing is new. Returns the merged payouts. */
-  merge(tenant: Tenant, page: readonly (UpstreamPayout | null)[], at: Date): Promise<(Payout | null)[]>;
+  /**
+   * Merges a page in one transaction, or in none if nothing is new. Returns the merged payouts. `isShown`: for
+   * a query that decides nothing, which does not wait for the transaction.
+   */
+  merge(
+    tenant: Tenant,
+    page: readonly (UpstreamPayout | null)[],
+    as: { at: Date; isShown: boolean },
+  ): Promise<(Payout | null)[]>;
   /** Replaces each payout by its present state in the mirror, if it has one. */
   asKnown(tenant: Tenant, payouts: readonly (Payout | null)[]): Promise<(Payout | null)[]>;
   /** Finds payouts by names, as `findNamed` below. */
@@ -44,18 +51,15 @@ export interface MirroredPayouts {
 }
 
 export function mirrorPayouts(
-  dependencies: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'pollNow' | 'onCorrection'>,
+  dependencies: Pick<UpstreamDependencies, 'database' | 'mirrorWriter' | 'clock'>,
 ): MirroredPayouts {
   const { sql } = dependencies.database;
   const family = createFamilyMirror(dependencies, payoutFamily);
 
   return {
-    async merge(tenant, page, at) {
-      const rows = await family.recordPage(
-        tenant,
-        page.filter((upstream) => upstream !== null),
-        at,
-      );
+    async merge(tenant, page, { at, isShown }) {
+      const claims = page.filter((upstream) => upstream !== null);
+      const rows = await family.recordPage(tenant, claims, at, { isShown });
       return page.map((upstream) => {
         const row = upstream && rows.get(upstream.withdrawalId);
         return row ? payoutIn(row) : null;
@@ -64,10 +68,12 @@ export function mirrorPayouts(
 
     async asKnown(tenant, payouts) {
       const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
-      const known = await select(sql, tenant, ids);
-      return payouts.map((payout) => {
-        const record = payout?.withdrawalId ? known.get(payout.withdrawalId) : undefined;
-        return record ? payoutIn(record) : payout;
+      return dependencies.mirrorWriter.holding(tenant, { resource: 'payout', ids }, async (rows) => {
+        const known = new Map(rows.map((row) => [row.id, row]));
+        return payouts.map((payout) => {
+          const record = payout?.withdrawalId ? known.get(payout.withdrawalId) : undefined;
+          return record ? payoutIn(record) : payout;
+        });
       });
     },
 

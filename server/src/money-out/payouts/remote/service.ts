@@ -11,12 +11,12 @@ import {
 import { createEndpoints } from '../../../upstream/endpoint-availability.ts';
 import { totalsOfMirrored } from '../../../upstream/mirror-lists.ts';
 import {
-  claimPoll,
   isFromBefore,
   type MirroredRow,
   selectOfBefore,
   selectOpen,
 } from '../../../upstream/mirror-store.ts';
+import { claimPoll } from '../../../upstream/poll-store.ts';
 import {
   assertUnfiltered,
   cannotAsk,
@@ -109,7 +109,7 @@ export function createRemotePayouts(
     if (!list) throw unreadable();
     const body = read.body as object;
     const earlier = merges.get(body);
-    const merge = earlier ?? mirror.merge(tenant, list.items, at);
+    const merge = earlier ?? mirror.merge(tenant, list.items, { at, isShown: requester !== null });
     merges.set(body, merge);
     merge.catch(() => merges.delete(body));
     // A webhook may have changed a payout since the cached page was read.
@@ -173,7 +173,8 @@ export function createRemotePayouts(
     const upstream = read && isSuccess(read) ? readPayout(read.body) : null;
     if (!read || !upstream || (upstream.withdrawalId !== name && upstream.code !== name)) return null;
     requester?.onRead(read.at, read.stale);
-    return (await mirror.merge(tenant, [upstream], read.at))[0] ?? null;
+    const merged = await mirror.merge(tenant, [upstream], { at: read.at, isShown: requester !== null });
+    return merged[0] ?? null;
   }
 
   async function findMany(

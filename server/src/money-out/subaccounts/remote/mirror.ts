@@ -6,13 +6,7 @@ import { eventAt } from '../../../kernel/upstream-source.ts';
 import { joined, type Reader, type State, type Writes } from '../../../state/commit/commit.ts';
 import { conclusionsOf } from '../../../upstream/conclusions.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
-import {
-  createFamilyMirror,
-  type Decided,
-  type Family,
-  rowsOf,
-  sourceOf,
-} from '../../../upstream/family-mirror.ts';
+import { createFamilyMirror, type Family, rowsOf, sourceOf } from '../../../upstream/family-mirror.ts';
 import {
   knownAs,
   knownByReferences,
@@ -23,6 +17,7 @@ import {
 } from '../../../upstream/mirror.ts';
 import type { RangeFilter } from '../../../upstream/mirror-lists.ts';
 import { type MirroredRow, selectMirrored, selectReferences } from '../../../upstream/mirror-store.ts';
+import type { Decided } from '../../../upstream/mirror-writer.ts';
 import {
   isFinal,
   isSettled,
@@ -42,18 +37,21 @@ export interface MirroredPayouts {
   findOf(tenant: Tenant, subaccountId: string, reference: string): Promise<MirroredRow | null>;
   /** Reads a payout by our own id. @throws Error if it is missing */
   get(tenant: Tenant, id: string): Promise<SubaccountPayout>;
-  /** Records a payout as the service showed it, and returns it merged; without the lock if nothing is new. */
+  /**
+   * Records a payout as the service showed it, and returns it merged; without the lock if nothing is new.
+   * `isShown`: for a query that decides nothing, which a write behind it suffices.
+   */
   record(
     tenant: Tenant,
     upstream: UpstreamPayout,
-    as: { reference: string; at: Date },
+    as: { reference: string; at: Date; isShown: boolean },
   ): Promise<SubaccountPayout>;
 }
 
 export const RESOURCE = 'subaccount_payout';
 
 export function mirrorPayouts(
-  dependencies: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'pollNow' | 'onCorrection'>,
+  dependencies: Pick<UpstreamDependencies, 'database' | 'mirrorWriter' | 'clock'>,
 ): MirroredPayouts {
   const { sql } = dependencies.database;
   const family = createFamilyMirror(dependencies, payoutFamily, { read, decide });
@@ -80,10 +78,11 @@ export function mirrorPayouts(
       if (!found) throw new Error(`subaccount payout ${id} is not in the mirror`);
       return payoutIn(found);
     },
-    async record(tenant, upstream, { reference, at }) {
+    async record(tenant, upstream, { reference, at, isShown }) {
       const claim = claimOf(upstream, { reference });
       const known = await selectNamed(tenant, claim.names);
-      return payoutIn((await family.record(tenant, known, claim, at))!);
+      const merge = isShown ? family.show : family.record;
+      return payoutIn((await merge(tenant, known, claim, at))!);
     },
   };
 }

@@ -70,6 +70,13 @@ const POLLED_AT_ONCE = 3;
 /** The longest interval while all payouts are followed. It costs a query of our own database. */
 const IDLE_MS = 15_000;
 
+/** A payout as it is looked up. `isShown`: for a query that decides nothing. */
+interface Lookup {
+  subaccountId: string;
+  reference: string;
+  isShown?: boolean;
+}
+
 export type GetOptions = Pick<ReadOptions, 'requestOptions' | 'isOwnRequest'> & { maxAgeMs?: number };
 
 /** Reads a path from the service; resolves with a success, or an answer whose status `isNone` accepts. */
@@ -126,11 +133,13 @@ export function createRemotePayouts(
   /** Whether the known state of a payout is its end, so that the service is not asked. */
   const isLast = (row: MirroredRow) => row.final && !isOfBefore(row);
 
-  /** Reads a payout from the service and records it; null if the service says that there is none. */
+  /**
+   * Reads a payout from the service and records it; null if the service says that there is none. `isShown`: as
+   * `MirroredPayouts.record`.
+   */
   async function fetchPayout(
     tenant: Tenant,
-    subaccountId: string,
-    reference: string,
+    { subaccountId, reference, isShown = false }: Lookup,
     options: GetOptions,
   ): Promise<{ payout: SubaccountPayout | null; read: Read }> {
     const path = payoutPath(subaccountId, reference);
@@ -143,20 +152,22 @@ export function createRemotePayouts(
     }
     const shown = readSubaccountPayout(read.body);
     if (!shown || !isSameId(shown.subaccountId, subaccountId)) throw unreadable();
-    return { payout: await mirror.record(tenant, shown, { reference, at: read.at }), read };
+    return { payout: await mirror.record(tenant, shown, { reference, at: read.at, isShown }), read };
   }
 
   /** Reads a known payout again; false if the service did not answer and an older answer was returned. */
-  async function refreshOne(tenant: Tenant, known: MirroredRow, options: GetOptions): Promise<boolean> {
+  async function refreshOne(
+    tenant: Tenant,
+    known: MirroredRow,
+    { isShown = false, ...options }: GetOptions & Pick<Lookup, 'isShown'>,
+  ): Promise<boolean> {
     const payout = payoutIn(known);
     const reference = [payout.withdrawalId, payout.code, payout.payoutId].find(
       (name) => name !== null && canBeReference(name),
     );
     if (reference == null) return true;
-    const { read } = await fetchPayout(tenant, payout.subaccountId, reference, {
-      maxAgeMs: 0,
-      ...options,
-    });
+    const lookup = { subaccountId: payout.subaccountId, reference, isShown };
+    const { read } = await fetchPayout(tenant, lookup, { maxAgeMs: 0, ...options });
     return !read.stale;
   }
 
@@ -185,7 +196,7 @@ export function createRemotePayouts(
       const isNeeded = isFollowed && known?.final === true;
       try {
         const { payout, read } = await withUpstreamErrors(
-          fetchPayout(tenant, subaccountId, reference, { requestOptions }),
+          fetchPayout(tenant, { subaccountId, reference, isShown: true }, { requestOptions }),
         );
         if (isNeeded && read.stale) throw cannotAsk();
         requester.onRead(known && read.stale ? known.observedAt : read.at, read.stale);
@@ -254,7 +265,7 @@ export function createRemotePayouts(
           .filter((row) => !isLast(row) && (row.observedAt < oldBefore || isAhead(row.observedAt, now)))
           .slice(0, REFRESHED_AT_ONCE);
         const refreshes = await Promise.allSettled(
-          due.map((row) => refreshOne(tenant, row, { requestOptions, maxAgeMs: MAX_AGE_MS })),
+          due.map((row) => refreshOne(tenant, row, { requestOptions, maxAgeMs: MAX_AGE_MS, isShown: true })),
         );
         const current = due.length === 0 ? known : await select();
         const hasFailed = refreshes.some(({ status }) => status === 'rejected');
@@ -341,7 +352,7 @@ export function createRemotePayouts(
       const [subaccountId, name] = reference.split('/') as [string, string | undefined];
       if (name !== undefined) {
         if (!canBeReference(name)) continue;
-        const { read } = await fetchPayout(tenant, subaccountId, name, options);
+        const { read } = await fetchPayout(tenant, { subaccountId, reference: name }, options);
         if (read.stale) throw cannotAsk();
         continue;
       }

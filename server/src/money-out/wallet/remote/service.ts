@@ -11,13 +11,12 @@ import {
 import { createEndpoints } from '../../../upstream/endpoint-availability.ts';
 import { mirrored } from '../../../upstream/mirror.ts';
 import {
-  claimPoll,
   isNewer,
   type MirroredRow,
   selectMirrored,
   selectMirroredWithHead,
-  touchMirrored,
 } from '../../../upstream/mirror-store.ts';
+import { claimPoll } from '../../../upstream/poll-store.ts';
 import type { Read } from '../../../upstream/reads.ts';
 import {
   isRetryable,
@@ -51,9 +50,10 @@ const ID = 'wallet';
 export function createRemoteWallet({
   database,
   committer,
+  mirrorWriter,
   clock,
   reads,
-}: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'reads'>): RemoteWallet {
+}: Pick<UpstreamDependencies, 'database' | 'committer' | 'mirrorWriter' | 'clock' | 'reads'>): RemoteWallet {
   const endpoints = createEndpoints(clock);
   /** Recordings by response: a response that several callers share is recorded once. */
   const recordedReads = new WeakMap<object, Promise<Wallet>>();
@@ -87,7 +87,7 @@ export function createRemoteWallet({
     const [known] = await selectMirrored(database.sql, tenant, 'wallet', [ID]);
     if (known && isNewer(known, at, clock.now())) return toWallet(known);
     if (known && isSameWallet(toWallet(known), wallet)) {
-      await touchMirrored(database.sql, tenant, 'wallet', { ids: [ID], at, now: clock.now() });
+      mirrorWriter.confirm(tenant, { ...known, observedAt: at }, [ID]);
       return wallet;
     }
     return committer.change<Wallet>({

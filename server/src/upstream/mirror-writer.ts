@@ -1,0 +1,374 @@
+import { type Clock, plusMs } from '../kernel/clock.ts';
+import { OutageError } from '../kernel/errors.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import type { MirroredResource } from '../kernel/upstream-family.ts';
+import type { Collection, Committer, Reader, State, Writes } from '../state/commit/commit.ts';
+import type { Database } from '../state/db/database.ts';
+import { sqlAfter } from '../state/db/sql-after.ts';
+import { type Correction, isMirrored } from './mirror.ts';
+import { type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
+import { createNewestStates, type NewestStates } from './newest-states.ts';
+
+/** An observation as it is decided under the lock, against the state that is kept by then. */
+export interface Observed {
+  read(reader: Reader): Promise<unknown>;
+  decide(state: State): Decided;
+}
+
+/** The state after an observation, which is the known one if the observation has nothing new. */
+export interface Decided {
+  record: MirroredRow | null;
+  writes: Writes;
+  correction: Correction | null;
+}
+
+/**
+ * Writes observations into the mirror. What decides something is kept before its caller goes on. What a query
+ * has merely seen is shown first and written behind it: the service can be asked again.
+ *
+ * - All that was shown within `GATHER_MS`, or while a transaction was under way, is written by the next one.
+ * - Queries of this process see what still waits: `holding` adds it to the rows that it reads, and every
+ * statement of `database.sql` waits for it. A command of `committer` is decided after it.
+ * - Under the lock each observation is merged once more, so one that has lost against a newer state, of
+ * whichever instance, is dropped. Subscribers are notified by the commit: nothing is announced that is not
+ * kept.
+ * - A crash loses what still waits. At most `MAX_WAITING` states do; a query beyond them waits until its own
+ * is written.
+ */
+export interface MirrorWriter {
+  /** The database, whose single statements wait until all that was shown is written. */
+  readonly database: Database;
+  /** The committer, whose commands see all that was shown before them. */
+  readonly committer: Committer;
+  /** Resolves with the kept states, in the order of the observations. @throws as `Committer.change` */
+  keep(tenant: Tenant, observations: readonly Observed[]): Promise<(MirroredRow | null)[]>;
+  /**
+   * Takes an observation after which queries see `rows`. Returns a promise of the kept state if too many
+   * wait, else null.
+   */
+  show(
+    tenant: Tenant,
+    observation: Observed,
+    rows: readonly MirroredRow[],
+  ): Promise<MirroredRow | null> | null;
+  /** Takes the time at which the service has shown a state again, which is kept under `ids`. */
+  confirm(tenant: Tenant, row: MirroredRow, ids: readonly string[]): void;
+  /**
+   * Runs work with the newest states of resources that are kept or were shown. While it runs, `newest` knows
+   * the later ones.
+   */
+  holding<Result>(
+    tenant: Tenant,
+    of: { resource: MirroredResource; ids: readonly string[] },
+    work: (rows: MirroredRow[]) => Promise<Result>,
+  ): Promise<Result>;
+  /** The newest state of a resource that this process knows. */
+  readonly newest: NewestStates['of'];
+  /** Writes all that waits. What cannot be written then is reported and dropped. */
+  close(): Promise<void>;
+}
+
+/** The most states that wait to be written. */
+export const MAX_WAITING = 1_000;
+/**
+ * The time in which what was shown gathers before it is written, if no caller, command or statement waits for
+ * it: a transaction costs the same for many observations as for one.
+ */
+const GATHER_MS = 10;
+/** The time after which a write that the database did not take is repeated. */
+const REPETITION_MS = 1_000;
+
+/** An observation on its way into the mirror. */
+interface Waiting {
+  readonly tenant: Tenant;
+  readonly observation: Observed;
+  /** The states that were shown, which queries see until the observation is written. */
+  readonly rows: readonly MirroredRow[];
+  /** A caller that waits for the write. */
+  readonly caller: { resolve(row: MirroredRow | null): void; reject(error: unknown): void } | null;
+}
+
+/** A state that the service has only shown again, and all ids under which it is kept. */
+interface Confirmation {
+  readonly tenant: Tenant;
+  readonly rows: readonly [MirroredRow];
+  readonly ids: readonly string[];
+}
+
+export function createMirrorWriter({
+  database,
+  committer,
+  clock,
+  gatherMs = GATHER_MS,
+  onMoved,
+  onCorrection,
+  onFault,
+}: {
+  database: Database;
+  committer: Committer;
+  clock: Clock;
+  /** The time in which observations gather, in milliseconds of the machine's time. */
+  gatherMs?: number | undefined;
+  /** Called after a commit that has sent updates, which may have moved the balance. */
+  onMoved: (tenant: Tenant) => void;
+  onCorrection: (correction: Correction) => void;
+  /** Reports what could not be written. */
+  onFault: (fault: unknown) => void;
+}): MirrorWriter {
+  const newest = createNewestStates();
+  let waiting: Waiting[] = [];
+  let confirmations: Confirmation[] = [];
+  /** The number of shown states that are not written, those under way included. */
+  let shownCount = 0;
+  const writing = new Set<Promise<void>>();
+  /** The number of callers among those that wait. */
+  let callers = 0;
+  let isSoon = false;
+  let gathering: NodeJS.Timeout | undefined;
+  /** Cancels the repetition of a write that the database did not take; null if there was none. */
+  let cancelRepetition: (() => void) | null = null;
+  let isClosed = false;
+
+  function beginShowing(tenant: Tenant, rows: readonly MirroredRow[]): void {
+    for (const row of rows) {
+      newest.hold(tenant, row);
+      newest.note(tenant, row);
+    }
+    shownCount += rows.length;
+  }
+
+  function endShowing({ tenant, rows }: Pick<Waiting, 'tenant' | 'rows'>): void {
+    for (const row of rows) newest.release(tenant, row);
+    shownCount -= rows.length;
+  }
+
+  function add(added: Waiting): void {
+    beginShowing(added.tenant, added.rows);
+    waiting.push(added);
+    if (added.caller) callers += 1;
+    schedule();
+  }
+
+  /**
+   * Schedules the next write: soon if a caller waits for it, else once more has gathered, or when the write
+   * that the database did not take is repeated.
+   */
+  function schedule(): void {
+    if (writing.size > 0 || !isAnyWaiting()) return;
+    if (callers > 0 || (gatherMs === 0 && !cancelRepetition)) {
+      if (isSoon) return;
+      isSoon = true;
+      setImmediate(() => {
+        isSoon = false;
+        if (writing.size === 0) begin();
+      });
+    } else if (!cancelRepetition) gathering ??= setTimeout(begin, gatherMs);
+  }
+
+  const isAnyWaiting = () => waiting.length > 0 || confirmations.length > 0;
+
+  /** Begins to write all that waits. The commands are queued in the same turn, before any later one. */
+  function begin(): void {
+    clearTimeout(gathering);
+    gathering = undefined;
+    cancelRepetition?.();
+    cancelRepetition = null;
+    if (!isAnyWaiting()) return;
+    callers = 0;
+    const writes = [...byTenant(waiting).map(write), touch(confirmations)];
+    waiting = [];
+    confirmations = [];
+    const written = Promise.all(writes).then(() => {
+      writing.delete(written);
+      schedule();
+    });
+    writing.add(written);
+  }
+
+  /** Writes the observations of one tenant in one command. It never rejects. */
+  async function write(batch: readonly Waiting[]): Promise<void> {
+    const { tenant } = batch[0]!;
+    let decided: Decided[];
+    try {
+      decided = await committer.change({
+        tenant,
+        read: (reader) => Promise.all(batch.map(({ observation }) => observation.read(reader))),
+        decide: (state) => decideInTurn(state, batch),
+      });
+    } catch (error) {
+      if (error instanceof OutageError) repeatLater(batch, error);
+      else if (batch.length === 1) drop(batch, error);
+      // Nothing was written: each is tried alone, so that the error costs the others nothing.
+      else await Promise.all(batch.map((each) => write([each])));
+      return;
+    }
+    for (const { correction } of decided) if (correction) onCorrection(correction);
+    if (decided.some(({ writes }) => (writes.events?.length ?? 0) > 0)) onMoved(tenant);
+    batch.forEach((each, index) => {
+      const { record } = decided[index]!;
+      if (record) newest.note(tenant, record);
+      each.caller?.resolve(record);
+      endShowing(each);
+    });
+  }
+
+  async function touch(batch: readonly Confirmation[]): Promise<void> {
+    try {
+      const touched = batch.flatMap(({ tenant, rows: [{ resource, observedAt }], ids }) =>
+        ids.map((id) => ({ tenant, resource, id, observedAt })),
+      );
+      await touchMirrored(database.sql, touched, clock.now());
+    } catch (error) {
+      // The states are kept: nothing is lost but when they were last shown.
+      onFault(error);
+    }
+    batch.forEach(endShowing);
+  }
+
+  /** Queues what the database did not take. Callers that wait get the error. */
+  function repeatLater(batch: readonly Waiting[], error: unknown): void {
+    const repeated = isClosed ? [] : batch.filter(({ caller }) => caller === null);
+    drop(
+      batch.filter((each) => !repeated.includes(each)),
+      error,
+    );
+    if (repeated.length === 0) return;
+    onFault(error);
+    waiting = [...repeated, ...waiting];
+    cancelRepetition ??= clock.schedule(plusMs(clock.now(), REPETITION_MS), begin);
+  }
+
+  /** Gives up observations: their callers get the error, and those that were only shown are reported. */
+  function drop(batch: readonly Waiting[], error: unknown): void {
+    for (const { caller } of batch) caller?.reject(error);
+    if (batch.some(({ caller }) => caller === null)) onFault(error);
+    batch.forEach(endShowing);
+  }
+
+  /** Resolves when all that was shown by now is written, or was tried; undefined if nothing waits. */
+  function settled(): Promise<void> | undefined {
+    return writing.size > 0 || isAnyWaiting() ? writeAll() : undefined;
+  }
+
+  async function writeAll(): Promise<void> {
+    const [last, lastConfirmed] = [waiting.at(-1), confirmations.at(-1)];
+    // What waits is part of the next write, which begins when the one under way has ended.
+    await Promise.all(writing);
+    if ((last && waiting.includes(last)) || (lastConfirmed && confirmations.includes(lastConfirmed))) begin();
+    await Promise.all(writing);
+  }
+
+  const keep = (tenant: Tenant, observation: Observed, rows: readonly MirroredRow[] = []) =>
+    new Promise<MirroredRow | null>((resolve, reject) => {
+      add({ tenant, observation, rows, caller: { resolve, reject } });
+    });
+
+  return {
+    database: { ...database, sql: sqlAfter(database.sql, settled) },
+
+    committer: {
+      async change(command) {
+        // What was shown before is decided before.
+        begin();
+        let changed: readonly MirroredRow[] = [];
+        const outcome = await committer.change({
+          ...command,
+          decide(state) {
+            const decided = command.decide(state);
+            changed = mirroredIn(decided.writes ?? {});
+            return decided;
+          },
+        });
+        for (const row of changed) newest.note(command.tenant, row);
+        return outcome;
+      },
+      async idle() {
+        await settled();
+        await committer.idle();
+      },
+    },
+
+    keep: (tenant, observations) => Promise.all(observations.map((each) => keep(tenant, each))),
+
+    show(tenant, observation, rows) {
+      if (shownCount >= MAX_WAITING) return keep(tenant, observation, rows);
+      add({ tenant, observation, rows, caller: null });
+      return null;
+    },
+
+    confirm(tenant, row, ids) {
+      // A time that is not kept costs nothing but a request.
+      if (shownCount >= MAX_WAITING) return;
+      beginShowing(tenant, [row]);
+      confirmations.push({ tenant, rows: [row], ids });
+      schedule();
+    },
+
+    async holding(tenant, { resource, ids }, work) {
+      const named = ids.map((id) => ({ resource, id }));
+      for (const each of named) newest.hold(tenant, each);
+      try {
+        const kept = await selectMirrored(database.sql, tenant, resource, ids);
+        const rows = new Map(kept.map((row) => [row.id, row]));
+        return await work(named.flatMap((each) => newest.of(tenant, each, rows.get(each.id) ?? null) ?? []));
+      } finally {
+        for (const each of named) newest.release(tenant, each);
+      }
+    },
+
+    newest: newest.of,
+
+    async close() {
+      isClosed = true;
+      for (begin(); writing.size > 0; begin()) await Promise.all(writing);
+    },
+  };
+}
+
+/** Decides observations of one command, each against the state after those before it. */
+function decideInTurn(state: State, batch: readonly Waiting[]): { outcome: Decided[]; writes: Writes } {
+  const written = new Map<Collection<unknown>, Map<string, unknown>>();
+  const find = <Row>(collection: Collection<Row>, key: string) =>
+    written.get(collection as Collection<unknown>)?.get(key) as Row | undefined;
+  const current: State = {
+    get: (collection, key) => find(collection, key) ?? state.get(collection, key),
+    need: (collection, key) => find(collection, key) ?? state.need(collection, key),
+    balances: state.balances,
+    now: state.now,
+  };
+  const outcome = batch.map(({ observation }) => {
+    const decided = observation.decide(current);
+    for (const { collection, key, row } of decided.writes.records ?? []) {
+      const rows = written.get(collection) ?? new Map<string, unknown>();
+      written.set(collection, rows.set(key, row));
+    }
+    return decided;
+  });
+  const all = outcome.map(({ writes }) => writes);
+  return {
+    outcome,
+    writes: {
+      records: all.flatMap(({ records = [] }) => records),
+      transactions: all.flatMap(({ transactions = [] }) => transactions),
+      events: all.flatMap(({ events = [] }) => events),
+      tasks: all.flatMap(({ tasks = [] }) => tasks),
+      done: all.flatMap(({ done = [] }) => done),
+    },
+  };
+}
+
+/** The mirrored states among writes. */
+export function mirroredIn({ records = [] }: Writes): MirroredRow[] {
+  return records.flatMap(({ collection, row }) => (isMirrored(collection) ? [row as MirroredRow] : []));
+}
+
+function byTenant(batch: readonly Waiting[]): Waiting[][] {
+  const groups = new Map<string, Waiting[]>();
+  for (const each of batch) {
+    const key = tenantKey(each.tenant);
+    const group = groups.get(key);
+    if (group) group.push(each);
+    else groups.set(key, [each]);
+  }
+  return [...groups.values()];
+}
