@@ -12,6 +12,10 @@ await ensureInstalled();
 const changesets = readdirSync(join(root, '.changeset')).filter((file) => file.endsWith('.md'));
 if (changesets.length === 0) fail('There is no changeset, and so nothing to release.');
 
+const versionOf = (/** @type {string} */ folder) =>
+  JSON.parse(readFileSync(join(root, `${folder}/package.json`), 'utf8')).version;
+const before = { server: versionOf('server'), widget: versionOf('widget') };
+
 /** @type {[string, () => Promise<{ ok: boolean, output: string }>][]} */
 const steps = [
   // Checked first: a breaking change in the baseline would not be found by any gate.
@@ -22,6 +26,7 @@ const steps = [
     () => runNode('node_modules/@changesets/cli/bin.js', ['version'], { quiet: true }),
   ],
   ['sections of the changelogs', unwrapChangelogs],
+  ['versions in the documents', nameVersions],
   ['server/released', writeBaseline],
   ['widget/released', releaseWidget],
   [
@@ -46,8 +51,7 @@ async function lowerMajors() {
     ['@psa/server', 'server'],
     ['@psa/checkout', 'widget'],
   ]) {
-    const { version } = JSON.parse(readFileSync(join(root, `${folder}/package.json`), 'utf8'));
-    if (!version.startsWith('0.')) continue;
+    if (!versionOf(folder).startsWith('0.')) continue;
     for (const file of changesets) {
       const path = join(root, '.changeset', file);
       const text = readFileSync(path, 'utf8');
@@ -68,6 +72,24 @@ async function unwrapChangelogs() {
     if (text === undefined) continue;
     const unwrapped = text.replaceAll(/^ {2}/gm, '').trim();
     writeFileSync(path, [title, `${version}\n${unwrapped}\n\n`, ...older].join('').trimEnd().concat('\n'));
+  }
+  return { ok: true, output: '' };
+}
+
+/** Names the new versions where the documents show an address of the widget or a packed file. */
+async function nameVersions() {
+  for (const file of [
+    'README.md',
+    'server/docs/operate.md',
+    'widget/README.md',
+    'widget/docs/psa-checkout.md',
+  ]) {
+    const path = join(root, file);
+    const text = readFileSync(path, 'utf8')
+      .replaceAll(`/widget/${before.widget}/`, `/widget/${versionOf('widget')}/`)
+      .replaceAll(`psa-checkout-${before.widget}.tgz`, `psa-checkout-${versionOf('widget')}.tgz`)
+      .replaceAll(`psa-server-${before.server}.tgz`, `psa-server-${versionOf('server')}.tgz`);
+    writeFileSync(path, text);
   }
   return { ok: true, output: '' };
 }
