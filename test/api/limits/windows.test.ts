@@ -53,6 +53,16 @@ describeOnDatabase('windows', (open) => {
     expect(windows.peek('a')).toEqual({ limit: 3, remaining: 2, resetAt: new Date(start + 120_000) });
   });
 
+  test('an admission that is put back during a reservation is not lost', async () => {
+    const windows = windowsOf({ limit: 300, chunk: 15 });
+    const taken = await admitted(Array.from({ length: 15 }, () => windows.take('a')));
+    const next = windows.take('a');
+    expect(next).toBeInstanceOf(Promise);
+    for (let nth = 0; nth < taken; nth++) windows.putBack('a');
+    expect(await next).toBe(true);
+    expect(windows.peek('a').remaining).toBe(299);
+  });
+
   test('each instance counts windows for itself while the database is read-only', async () => {
     const clock = createManualClock();
     let isReadOnly = false;

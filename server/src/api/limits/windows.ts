@@ -96,7 +96,10 @@ export function createWindows({
           throw error;
         });
         const granted = Math.min(want, Math.max(0, limit - (used - want)));
-        const share = { endsAt: endsAt.getTime(), used: Math.min(used, limit), reserved: granted };
+        // Admissions of the same window that were put back meanwhile are still reserved.
+        const before = currentShare(key);
+        const kept = before?.endsAt === endsAt.getTime() ? before.reserved : 0;
+        const share = { endsAt: endsAt.getTime(), used: Math.min(used, limit), reserved: granted + kept };
         shares.delete(key);
         shares.set(key, share);
         // The share that ends first is dropped, with its reservation.
