@@ -6,7 +6,7 @@ import { replaceStoreProducts } from '../server/src/catalogue/store/store.ts';
 import type { Permission } from '../server/src/kernel/caller.ts';
 import type { Tenant } from '../server/src/kernel/tenant.ts';
 import { txidOf } from '../server/src/money-in/pix/model.ts';
-import { createCommitter } from '../server/src/state/commit/commit.ts';
+import { createCommitter } from '../server/src/state/commit/committer.ts';
 import { OPTIONAL_WEBHOOK_EVENTS } from '../server/src/webhooks/sent-events.ts';
 import { addAccount, addKey } from './support/accounts.ts';
 import { advanceClock } from './support/advance-clock.ts';

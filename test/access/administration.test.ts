@@ -10,7 +10,8 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
-import { createCommitter } from '../../server/src/state/commit/commit.ts';
+import { tenantKey } from '../../server/src/kernel/tenant.ts';
+import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -243,8 +244,8 @@ describe('on several instances', () => {
     const committer = createCommitter({
       database: one!.database,
       clock,
-      onCommit: ({ accountId, environment }) =>
-        void one!.database.notify('psa_stream', `${accountId}/${environment}`),
+      onCommit: (committed) =>
+        void one!.database.notify('psa_stream', ...committed.map(({ tenant }) => tenantKey(tenant))),
     });
     const administration = createAdministration({ database: one!.database, committer, clock });
     const { key: made, secret } = await administration.createKey({

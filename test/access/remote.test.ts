@@ -11,7 +11,7 @@ import { PermissionError, UnauthenticatedError } from '../../server/src/kernel/e
 import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
 import { snapshots } from '../../server/src/programs/modes/parts.ts';
-import { createCommitter } from '../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import { migrate } from '../../server/src/state/db/migrate.ts';
 import { openPostgres } from '../../server/src/state/db/postgres.ts';
@@ -51,7 +51,8 @@ async function start(
   const committer = createCommitter({
     database,
     clock,
-    onCommit: (tenant) => notified.push(database.notify(STREAM_CHANNEL, tenantKey(tenant))),
+    onCommit: (committed) =>
+      notified.push(database.notify(STREAM_CHANNEL, ...committed.map(({ tenant }) => tenantKey(tenant)))),
   });
   const started = await bootstrapRemote({
     database,

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordsOf } from '../../server/src/state/db/each-tenant.ts';
 import { newWebhookId } from '../../server/src/webhooks/model.ts';
 import { insertDeliveries } from '../../server/src/webhooks/store.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -76,24 +77,26 @@ test('A stored delivery to a private address is not sent when it is redelivered'
   const ids = urls.map(() => newWebhookId());
   await insertDeliveries(
     app.database.sql,
-    tenant,
-    urls.map((url, index) => ({
-      webhookId: ids[index]!,
-      event: 'card_payment.paid',
-      resource: 'card_payment',
-      resourceId: ids[index]!,
-      url,
-      body: '{}',
-      headers: {},
-      eventVersion: null,
-      resourceVersion: null,
-      occurredAt: null,
-      status: 'exhausted' as const,
-      attempts: 0,
-      failures: 0,
-      nextAttemptAt: null,
-      createdAt: app.clock.now(),
-    })),
+    recordsOf(
+      tenant,
+      urls.map((url, index) => ({
+        webhookId: ids[index]!,
+        event: 'card_payment.paid',
+        resource: 'card_payment',
+        resourceId: ids[index]!,
+        url,
+        body: '{}',
+        headers: {},
+        eventVersion: null,
+        resourceVersion: null,
+        occurredAt: null,
+        status: 'exhausted' as const,
+        attempts: 0,
+        failures: 0,
+        nextAttemptAt: null,
+        createdAt: app.clock.now(),
+      })),
+    ),
   );
   for (const webhookId of ids) {
     const { redeliverWebhook } = await app.live.request(

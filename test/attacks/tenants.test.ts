@@ -10,6 +10,7 @@ import { UPSTREAM_FAMILIES } from '../../server/src/kernel/upstream-family.ts';
 import { txidOf } from '../../server/src/money-in/pix/model.ts';
 import { schema } from '../../server/src/programs/modes/schema.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
+import { recordsOf } from '../../server/src/state/db/each-tenant.ts';
 import { newWebhookId } from '../../server/src/webhooks/model.ts';
 import { insertDeliveries } from '../../server/src/webhooks/store.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
@@ -1393,25 +1394,28 @@ async function startRemote(): Promise<Setting> {
 /** A webhook that the facade has relayed, which it does only for a public `callbackUrl`. */
 function relay({ sql: connection }: Database, tenant: Tenant, at: Date): Promise<void> {
   const webhookId = newWebhookId();
-  return insertDeliveries(connection, tenant, [
-    {
-      webhookId,
-      event: 'card_payment.paid',
-      resource: 'card_payment',
-      resourceId: webhookId,
-      url: receiver.url,
-      body: '{}',
-      headers: {},
-      eventVersion: null,
-      resourceVersion: null,
-      occurredAt: null,
-      status: 'delivered',
-      attempts: 1,
-      failures: 0,
-      nextAttemptAt: null,
-      createdAt: at,
-    },
-  ]);
+  return insertDeliveries(
+    connection,
+    recordsOf(tenant, [
+      {
+        webhookId,
+        event: 'card_payment.paid',
+        resource: 'card_payment',
+        resourceId: webhookId,
+        url: receiver.url,
+        body: '{}',
+        headers: {},
+        eventVersion: null,
+        resourceVersion: null,
+        occurredAt: null,
+        status: 'delivered',
+        attempts: 1,
+        failures: 0,
+        nextAttemptAt: null,
+        createdAt: at,
+      },
+    ]),
+  );
 }
 
 describe('every place where something is named', () => {

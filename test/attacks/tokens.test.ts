@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdministration } from '../../server/src/access/administration.ts';
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/money-in/pix/model.ts';
-import { createCommitter } from '../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import { STREAM_CHANNEL } from '../../server/src/state/events/log-tailer.ts';
 import { addKey } from '../support/accounts.ts';
 import { LIVE_KEY, TEST_KEY, type TestApp, type TestServer } from '../support/app.ts';
@@ -664,7 +664,8 @@ describe('a token whose key was revoked', () => {
       committer: createCommitter({
         database: app.database,
         clock: app.clock,
-        onCommit: (tenant) => void app.database.notify(STREAM_CHANNEL, tenantKey(tenant)),
+        onCommit: (committed) =>
+          void app.database.notify(STREAM_CHANNEL, ...committed.map(({ tenant }) => tenantKey(tenant))),
       }),
     });
     const { accountId } = (await administration.listKeys({ revokedToo: false })).keys[0]!;

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { bootstrapRemote } from '../../server/src/access/administration.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
-import { createCommitter } from '../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import { pathsIn } from '../../server/src/state/db/data-folder.ts';
 import { lockDataDir } from '../../server/src/state/db/lock.ts';
 import { openPostgres } from '../../server/src/state/db/postgres.ts';

@@ -6,6 +6,7 @@ import { replaceStoreProducts } from '../../server/src/catalogue/store/store.ts'
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/money-in/pix/model.ts';
 import { schema } from '../../server/src/programs/modes/schema.ts';
+import { recordsOf } from '../../server/src/state/db/each-tenant.ts';
 import { newWebhookId } from '../../server/src/webhooks/model.ts';
 import { insertDeliveries } from '../../server/src/webhooks/store.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
@@ -358,25 +359,28 @@ async function addStoreProduct(tenant: Tenant): Promise<string> {
 /** Adds a webhook that was delivered. */
 async function addWebhookDelivery(tenant: Tenant): Promise<string> {
   const webhookId = newWebhookId();
-  await insertDeliveries(app.database.sql, tenant, [
-    {
-      webhookId,
-      event: 'card_payment.paid',
-      resource: 'card_payment',
-      resourceId: webhookId,
-      url: 'https://loja.example/hook',
-      body: '{}',
-      headers: {},
-      status: 'delivered',
-      eventVersion: null,
-      resourceVersion: null,
-      occurredAt: null,
-      attempts: 1,
-      failures: 0,
-      nextAttemptAt: null,
-      createdAt: app.clock.now(),
-    },
-  ]);
+  await insertDeliveries(
+    app.database.sql,
+    recordsOf(tenant, [
+      {
+        webhookId,
+        event: 'card_payment.paid',
+        resource: 'card_payment',
+        resourceId: webhookId,
+        url: 'https://loja.example/hook',
+        body: '{}',
+        headers: {},
+        status: 'delivered',
+        eventVersion: null,
+        resourceVersion: null,
+        occurredAt: null,
+        attempts: 1,
+        failures: 0,
+        nextAttemptAt: null,
+        createdAt: app.clock.now(),
+      },
+    ]),
+  );
   return webhookId;
 }
 

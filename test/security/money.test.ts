@@ -32,7 +32,7 @@ test('a sum that no balance can hold is not taken: what the acquirer holds can a
   const sold = ledgerTransaction('sold', [
     { from: 'acquirer', to: 'merchant_pending', amount: Number.MAX_SAFE_INTEGER - 100 },
   ]);
-  await post(database.sql, core.tenant, [sold], core.clock.now());
+  await post(database.sql, [{ tenant: core.tenant, transactions: [sold] }], core.clock.now());
   const { payment } = await core.cardPayments.create(core.tenant, { valueCents: 4990 });
   expect(await core.cardPayments.pay(payment.orderCode, approved())).toMatchObject({ kind: 'not_payable' });
   expect(asked).toEqual([]);

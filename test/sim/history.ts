@@ -3,8 +3,8 @@ import { sql as raw } from 'kysely';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
-import { readBalances } from '../../server/src/state/ledger/store.ts';
 import { createRandom } from '../faults/random.ts';
+import { balancesOf } from '../support/ledger.ts';
 import { expectedWallet } from './laws.ts';
 import { createOperations } from './operations.ts';
 import { createRequests, type Effect } from './requests.ts';
@@ -23,6 +23,8 @@ export interface History {
   /** The numbers of steps that were done, refused, and made to fail. */
   readonly counts: ReadonlyMap<string, number>;
   readonly broken: readonly (Violation & { step: number })[];
+  /** The keys of the records that its decisions have read. */
+  readonly loaded: World['loaded'];
 }
 
 /** Steps in their order, repeated until they have this outcome. */
@@ -144,6 +146,7 @@ export async function playHistory({
     digest: createHash('sha256').update(lines.join('\n')).digest('hex'),
     counts,
     broken,
+    loaded: world.loaded,
   };
 
   async function passBy(ms: number): Promise<void> {
@@ -231,7 +234,7 @@ async function eventsOf({ database, live: { accountId } }: World): Promise<Logge
 /** The log and the balances, with names numbered in the order of their first appearance. */
 async function textOf({ database, live }: World, events: readonly LoggedEvent[]): Promise<string[]> {
   const names = new Map<string, number>();
-  const balances = await readBalances(database.sql, live);
+  const balances = await balancesOf(database.sql, live);
   return [
     ...events.map(({ environment, version, kind, resource_id, previous_status, occurred_at }) => {
       if (!names.has(resource_id)) names.set(resource_id, names.size);

@@ -5,13 +5,10 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { notifyOfCredit, notifyOfOutputs } from '../../server/src/programs/modes/families.ts';
-import {
-  type Command,
-  type Committer,
-  createCommitter,
-  type Writes,
-} from '../../server/src/state/commit/commit.ts';
+import type { Collection, Command, Committer, Writes } from '../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
+import type { TenantKey } from '../../server/src/state/db/each-tenant.ts';
 import type { Task } from '../../server/src/state/work/store.ts';
 import { endpointTable } from '../../server/src/webhooks/endpoint-store.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
@@ -53,6 +50,8 @@ export interface World {
   dueFirst(): Promise<Date | null>;
   /** Whether all due work has ended and is recorded. */
   isIdle(): boolean;
+  /** The keys of the records that decisions have read. */
+  readonly loaded: ReadonlyMap<Collection<unknown>, readonly TenantKey[]>;
 }
 
 const SETTINGS = { ...DEFAULT_SETTINGS, cardReleaseDays: 1, pixFeeCents: 99 };
@@ -116,11 +115,12 @@ export async function openWorld({
     // Workers are not woken: due tasks are looked up.
     onCommit: () => undefined,
   });
+  const loaded = new Map<Collection<unknown>, TenantKey[]>();
   const rails = createRails({ name: accountId, clock, gate, faults, random, broken });
   const { handlers, ...slices } = wireSlices({
     database,
     clock,
-    committer: tamper ? tampering(committer, tamper) : committer,
+    committer: recording(tamper ? tampering(committer, tamper) : committer, loaded),
     ...rails,
     wrapPix: () => rails.pix,
     wrapLitecoin: () => rails.litecoin,
@@ -218,6 +218,7 @@ export async function openWorld({
     sandbox,
     tokens,
     isAnnounced: announced,
+    loaded,
     database: real,
     notifyOfLtc: (tenant, change) => gate.pass(() => notifyOfOutputs(real.sql, tenant, change)),
     notify: (tenant, credit) => gate.pass(() => notifyOfCredit(real.sql, tenant, credit)),
@@ -265,6 +266,26 @@ interface DueTask {
 function shuffled<T>(items: readonly T[], random: Random): T[] {
   const left = [...items];
   return items.map(() => left.splice(random.below(left.length), 1)[0]!);
+}
+
+/** Records the key of each record that a command reads. */
+function recording(committer: Committer, loaded: Map<Collection<unknown>, TenantKey[]>): Committer {
+  return {
+    ...committer,
+    change: <Outcome>(command: Command<Outcome>) =>
+      committer.change({
+        ...command,
+        read: (reader) =>
+          command.read({
+            load<Row>(collection: Collection<Row>, key: string) {
+              const keys = loaded.get(collection as Collection<unknown>) ?? [];
+              loaded.set(collection as Collection<unknown>, keys);
+              keys.push({ tenant: command.tenant, key });
+              return reader.load(collection, key);
+            },
+          }),
+      }),
+  };
 }
 
 function tampering(committer: Committer, tamper: Tamper): Committer {

@@ -11,17 +11,18 @@ import type { LitecoinRail } from '../../server/src/rails/litecoin.ts';
 import type { PixRail } from '../../server/src/rails/pix.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
-import { type Committer, createCommitter } from '../../server/src/state/commit/commit.ts';
+import type { Committer } from '../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import type { Database, Sql } from '../../server/src/state/db/database.ts';
 import { createLogTailer, type LogTailer, STREAM_CHANNEL } from '../../server/src/state/events/log-tailer.ts';
 import type { Balances } from '../../server/src/state/ledger/postings.ts';
-import { readBalances } from '../../server/src/state/ledger/store.ts';
 import { createWorkQueue, type WorkQueue } from '../../server/src/state/work/queue.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
 import { advanceClock } from './advance-clock.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { connectTo, createPostgresDatabase } from './database.ts';
+import { balancesOf } from './ledger.ts';
 import { runsAll } from './scale.ts';
 import { type Slices, wireSlices } from './slices.ts';
 
@@ -91,11 +92,13 @@ export async function startCore({
     database,
     clock,
     outbox: webhookOutbox,
-    onCommit(changed, { tasks, ...appended }) {
-      for (const task of tasks) work.wake(task);
-      if (appended.events.length === 0) return;
-      tailer.wake(changed, appended);
-      if (announces) database.notify(STREAM_CHANNEL, tenantKey(changed)).catch(onError);
+    onCommit(committed) {
+      for (const { tenant: changed, tasks, ...appended } of committed) {
+        for (const task of tasks) work.wake(task);
+        if (appended.events.length === 0) continue;
+        tailer.wake(changed, appended);
+        if (announces) database.notify(STREAM_CHANNEL, tenantKey(changed)).catch(onError);
+      }
     },
   });
   const simulated = createSimulatedAcquirer({ database, clock });
@@ -137,7 +140,7 @@ export async function startCore({
     work,
     handlers,
     faults,
-    balances: () => readBalances(database.sql, tenant),
+    balances: () => balancesOf(database.sql, tenant),
     pass: (ms) => advanceClock({ clock, work, database }, ms),
     close() {
       closed ??= (async () => {

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { UpstreamFamily } from '../../server/src/kernel/upstream-family.ts';
 import { snapshots } from '../../server/src/programs/modes/parts.ts';
-import { createCommitter } from '../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import { createRecords, type Records } from '../../server/src/state/db/records.ts';
 import { createLogTailer, type LogTailer } from '../../server/src/state/events/log-tailer.ts';
@@ -67,9 +67,11 @@ export async function startFacade({
   const ownCommitter = createCommitter({
     database: ownDatabase,
     clock,
-    onCommit(changed, { tasks, ...appended }) {
-      for (const task of tasks) work.wake(task);
-      if (appended.events.length > 0) tailer.wake(changed, appended);
+    onCommit(committed) {
+      for (const { tenant: changed, tasks, ...appended } of committed) {
+        for (const task of tasks) work.wake(task);
+        if (appended.events.length > 0) tailer.wake(changed, appended);
+      }
     },
   });
   const serviceClock = createServiceClock(clock);

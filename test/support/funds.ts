@@ -26,5 +26,5 @@ export async function fund(
     { from: 'merchant_receivable', to: 'paid_out', amount: owedCents },
   ];
   const transaction = ledgerTransaction(`funds:${objectId()}`, moves);
-  await post(database.sql, tenant, [transaction], new Date('2026-01-01T00:00:00.000Z'));
+  await post(database.sql, [{ tenant, transactions: [transaction] }], new Date('2026-01-01T00:00:00.000Z'));
 }

@@ -1,3 +1,5 @@
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import type { Sql } from '../../server/src/state/db/database.ts';
 import type { JournalEntry } from '../../server/src/state/ledger/journal.ts';
 import {
   type Balances,
@@ -7,6 +9,7 @@ import {
   type Move,
   NO_BALANCES,
 } from '../../server/src/state/ledger/postings.ts';
+import { readBalances } from '../../server/src/state/ledger/store.ts';
 
 /** The accounts that stay at zero or below; all others stay at zero or above. */
 const OWED: readonly LedgerAccountName[] = [
@@ -47,4 +50,10 @@ export function ledgerTransaction(
   subaccountId: string | null = null,
 ): LedgerTransaction {
   return build(id, moves, ANY_ENTRY, subaccountId);
+}
+
+/** Every balance of one tenant. */
+export async function balancesOf(sql: Sql, tenant: Tenant): Promise<Balances> {
+  const [balances] = (await readBalances(sql, [tenant])).values();
+  return balances!;
 }

@@ -17,11 +17,11 @@ import type { SimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import type { StoredEvent } from '../../server/src/state/events/event.ts';
 import type { Balances } from '../../server/src/state/ledger/postings.ts';
-import { readBalances } from '../../server/src/state/ledger/store.ts';
 import type { ManualClock } from './clock.ts';
 import { type Core, startCore } from './core.ts';
 import { connectTo } from './database.ts';
 import { readAfter } from './events.ts';
+import { balancesOf } from './ledger.ts';
 import { type Pair, type Service, startPair, startService } from './pair.ts';
 import { takePostgres } from './postgres-pool.ts';
 
@@ -155,7 +155,7 @@ function embeddedFixture(core: Core, tenant: Tenant = core.tenant): PortFixture 
       refunds,
       subscriptions,
       controls: core.controls,
-      balances: () => readBalances(database.sql, tenant),
+      balances: () => balancesOf(database.sql, tenant),
     },
     exact: (expected) => expected,
     inSandbox: () => embeddedFixture(core, { ...tenant, environment: 'sandbox' }),
@@ -194,7 +194,7 @@ function remoteFixture(pair: Pair, environment: Tenant['environment'] = 'live'):
       payments: service.payments,
       pix: service.pix,
       subscriptions: service.subscriptions,
-      balances: () => readBalances(service.database.sql, serviceTenant),
+      balances: () => balancesOf(service.database.sql, serviceTenant),
     },
     exact: () => ({}),
     inSandbox: () => remoteFixture(pair, 'sandbox'),

@@ -26,6 +26,8 @@ const SIZES = {
   BAD_INPUTS: [200, 3_000, 20_000, 50_000],
   /** `kill -9` at a random moment, on each database. */
   KILLS: [2, 4, 25, 300],
+  /** Groups of commands of several tenants, which two instances commit at once. */
+  GROUPS_OF_TENANTS: [60, 1_000, 5_000, 5_000],
   /** Rounds of 64 callers with one idempotency key, on each database. */
   ONE_KEY: [1, 5, 50, 500],
   /** Concurrent callers that request the same operation, or the same money. */

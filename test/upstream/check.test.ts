@@ -6,7 +6,7 @@ import { bootstrapRemote } from '../../server/src/access/administration.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import type { UpstreamCheck } from '../../server/src/kernel/upstream-check.ts';
 import { run } from '../../server/src/programs/cli/run.ts';
-import { createCommitter } from '../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import { LIVE_KEY, TEST_KEY } from '../support/app.ts';
 import { connectTo, createPostgresDatabase } from '../support/database.ts';
 import { startDocumentUpstream } from '../support/document-upstream.ts';

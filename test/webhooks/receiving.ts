@@ -9,7 +9,7 @@ import type { StoredCardPayment } from '../../server/src/money-in/card-payments/
 import type { StoredPayment } from '../../server/src/money-in/payments/model.ts';
 import type { OwnPayout } from '../../server/src/money-out/payouts/model.ts';
 import { codeOnly } from '../../server/src/money-out/subaccounts/remote/mirror.ts';
-import { createCommitter } from '../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import type { NewEvent } from '../../server/src/state/events/event.ts';
 import { createWorkQueue } from '../../server/src/state/work/queue.ts';
@@ -84,8 +84,8 @@ export async function startReceiving({
   const committer = createCommitter({
     database,
     clock,
-    onCommit(_, { tasks }) {
-      for (const task of tasks) work.wake(task);
+    onCommit(committed) {
+      for (const task of committed.flatMap(({ tasks }) => tasks)) work.wake(task);
     },
   });
   const receiver = createReceiver({

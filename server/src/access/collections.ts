@@ -2,10 +2,10 @@ import type { Collection } from '../state/commit/commit.ts';
 import type { ApiKey } from './keys.ts';
 import {
   type AccountRow,
+  apiKeyTable,
   type StoredToken,
   saveTokens,
-  selectAccounts,
-  selectApiKeys,
+  selectAccountsOf,
   selectTokensByHash,
   updateApiKeys,
 } from './store.ts';
@@ -13,21 +13,29 @@ import {
 /** Accounts, as a decision reads them. */
 export const accounts: Collection<AccountRow> = {
   name: 'account',
-  load: (sql, _tenant, ids) => selectAccounts(sql, ids),
+  loadEach: selectAccountsOf,
   keyOf: (account) => account.id,
-  save: () => Promise.reject(new Error('an account is read only here')),
+  saveEach: () => Promise.reject(new Error('an account is read only here')),
 };
 
 export const apiKeys: Collection<ApiKey> = {
   name: 'api_key',
-  load: (sql, _tenant, ids) => selectApiKeys(sql, ids),
+  loadEach: apiKeyTable.loadEach,
   keyOf: (key) => key.id,
-  save: (sql, _tenant, keys) => updateApiKeys(sql, keys),
+  saveEach: (sql, keys) =>
+    updateApiKeys(
+      sql,
+      keys.map(({ record }) => record),
+    ),
 };
 
 export const tokens: Collection<StoredToken> = {
   name: 'token',
-  load: selectTokensByHash,
+  loadEach: selectTokensByHash,
   keyOf: (row) => row.secretHash,
-  save: (sql, _tenant, rows) => saveTokens(sql, rows),
+  saveEach: (sql, rows) =>
+    saveTokens(
+      sql,
+      rows.map(({ record }) => record),
+    ),
 };

@@ -2,10 +2,17 @@ import { type Generated, sql as raw, type Selectable } from 'kysely';
 import type { Permission } from '../kernel/caller.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { Sql } from '../state/db/database.ts';
-import { ofTenant } from '../state/db/of-tenant.ts';
+import {
+  isOfWanted,
+  type TenantKey,
+  type TenantRecord,
+  tenantOf,
+  wantedKeys,
+} from '../state/db/each-tenant.ts';
 import { readFees, toFeeColumns } from '../state/db/payout-fees.ts';
 import { type Columns, changing, fixed, json, type RowsOf, table } from '../state/db/table.ts';
 import type { Tables } from '../state/db/tables.ts';
+import type { TenantTable } from '../state/db/tenant-table.ts';
 import type { Account, ApiKey } from './keys.ts';
 import type { Mode } from './mode.ts';
 import type { AccountSettings, NewToken } from './model.ts';
@@ -82,6 +89,21 @@ export async function insertAccount(sql: Sql, account: AccountRow, createdAt: Da
 export async function selectAccounts(sql: Sql, ids: readonly string[]): Promise<AccountRow[]> {
   const rows = await sql.selectFrom('account').selectAll().where('id', 'in', ids).execute();
   return rows.map(toAccount);
+}
+
+/** Selects the accounts of tenants, each by its id. */
+export async function selectAccountsOf(
+  sql: Sql,
+  keys: readonly TenantKey[],
+): Promise<TenantRecord<AccountRow>[]> {
+  const own = keys.filter(({ tenant, key }) => key === tenant.accountId);
+  if (own.length === 0) return [];
+  const found = await selectAccounts(sql, [...new Set(own.map(({ key }) => key))]);
+  const byId = new Map(found.map((account) => [account.id, account]));
+  return own.flatMap(({ tenant, key }) => {
+    const record = byId.get(key);
+    return record ? [{ tenant, record }] : [];
+  });
 }
 
 function toAccount(row: Selectable<Tables['account']>): AccountRow {
@@ -210,7 +232,10 @@ interface Hashed {
 
 const withHash = ({ secretHash }: Hashed) => ({ secret_hash: secretHash });
 
-const keyTable = table<ApiKey & Hashed, 'secretHash'>('api_key', keyColumns, { key: 'id', own: withHash });
+export const apiKeyTable = table<ApiKey & Hashed, 'secretHash'>('api_key', keyColumns, {
+  key: 'id',
+  own: withHash,
+});
 
 export async function insertApiKey(
   sql: Sql,
@@ -218,12 +243,12 @@ export async function insertApiKey(
   key: Pick<ApiKey, 'id' | 'permissions' | 'createdAt'> &
     Partial<Pick<ApiKey, 'name' | 'hint'>> & { secretHash: string },
 ): Promise<void> {
-  await keyTable.insert(sql, tenant, [{ name: null, hint: null, ...tenant, revokedAt: null, ...key }]);
+  await apiKeyTable.insert(sql, tenant, [{ name: null, hint: null, ...tenant, revokedAt: null, ...key }]);
 }
 
 /** Inserts a configured key, or restores a revoked one that is back in the configuration. */
 export async function insertOrRestoreApiKey(sql: Sql, key: ApiKey, secretHash: string): Promise<void> {
-  await keyTable.save(sql, key, [{ ...key, revokedAt: null, secretHash }]);
+  await apiKeyTable.save(sql, key, [{ ...key, revokedAt: null, secretHash }]);
 }
 
 /** Counts the active keys of an account, in both environments. */
@@ -240,7 +265,7 @@ export async function countActiveKeys(sql: Sql, accountId: string): Promise<numb
 /** Reads keys in any state. */
 export async function selectApiKeys(sql: Sql, ids: readonly string[]): Promise<ApiKey[]> {
   const rows = await sql.selectFrom('api_key').selectAll().where('id', 'in', ids).execute();
-  return rows.map(keyTable.fromRow);
+  return rows.map(apiKeyTable.fromRow);
 }
 
 /** Lists keys, oldest first. */
@@ -251,7 +276,7 @@ export async function listApiKeys(
   let query = sql.selectFrom('api_key').selectAll();
   if (accountId !== undefined) query = query.where('account_id', '=', accountId);
   if (!revokedToo) query = query.where('revoked_at', 'is', null);
-  return (await query.orderBy('created_at').orderBy('id').execute()).map(keyTable.fromRow);
+  return (await query.orderBy('created_at').orderBy('id').execute()).map(apiKeyTable.fromRow);
 }
 
 export async function updateApiKeys(sql: Sql, keys: readonly ApiKey[]): Promise<void> {
@@ -345,9 +370,13 @@ export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRo
 /** Reads tokens in any state, for a decision about them. */
 export async function selectTokensByHash(
   sql: Sql,
-  tenant: Tenant,
-  hashes: readonly string[],
-): Promise<StoredToken[]> {
-  const rows = await ofTenant(sql, 'token', tenant).selectAll().where('secret_hash', 'in', hashes).execute();
-  return rows.map((row) => ({ ...tokenTable.fromRow(row), secretHash: row.secret_hash }));
+  hashes: readonly TenantKey[],
+): Promise<TenantRecord<StoredToken>[]> {
+  const { rows } = await raw<TenantTable & { secret_hash: string }>`
+    select token.* from ${wantedKeys(hashes)}
+    join token on ${isOfWanted('token')} and token.secret_hash = wanted.key`.execute(sql);
+  return rows.map((row) => ({
+    tenant: tenantOf(row),
+    record: { ...tokenTable.fromRow(row), secretHash: row.secret_hash },
+  }));
 }

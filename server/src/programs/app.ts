@@ -25,7 +25,8 @@ import { createTokenAdministration } from '../money-in/card-payments/tokens/serv
 import { createLtcControls } from '../money-in/ltc/service.ts';
 import { ltcPayments } from '../money-in/payments/collections.ts';
 import type { Bank } from '../rails/bank.ts';
-import { createCommitter } from '../state/commit/commit.ts';
+import type { CommittedOfTenant } from '../state/commit/commit.ts';
+import { createCommitter } from '../state/commit/committer.ts';
 import type { Database, Sql } from '../state/db/database.ts';
 import type { Log } from '../state/db/log.ts';
 import { migrate, newestMigration } from '../state/db/migrate.ts';
@@ -216,20 +217,20 @@ export async function createApp({
       // In remote mode the upstream service sends the webhooks.
       ...(config.upstream ? {} : { outbox: webhookOutbox }),
       onGroup: metrics.onGroup,
-      onCommit(tenant, { tasks, ...appended }) {
-        const last = appended.events.at(-1);
-        if (last) {
-          callers?.changed(tenantKey(tenant));
-          // The shorter step first: see FEW_LISTENERS.
-          const isFew = tailer.listenerCount(tenant) <= FEW_LISTENERS;
-          if (isFew) tailer.wake(tenant, appended);
-          announcer.announce(tenant, last.version);
-          if (!isFew) tailer.wake(tenant, appended);
-        }
-        for (const event of appended.events)
+      onCommit(committed) {
+        const appended = committed.filter(({ events }) => events.length > 0);
+        for (const { tenant } of appended) callers?.changed(tenantKey(tenant));
+        // The shorter step first: see FEW_LISTENERS.
+        const later: CommittedOfTenant[] = [];
+        for (const each of appended)
+          if (tailer.listenerCount(each.tenant) > FEW_LISTENERS) later.push(each);
+          else tailer.wake(each.tenant, each);
+        announcer.announce(appended);
+        for (const each of later) tailer.wake(each.tenant, each);
+        for (const event of appended.flatMap(({ events }) => events))
           if (event.resource === 'delivery')
             metrics.onContent(event.kind === 'delivery.delivered' ? 'delivered' : 'out_of_stock');
-        for (const task of tasks) work?.wake(task);
+        for (const task of committed.flatMap(({ tasks }) => tasks)) work?.wake(task);
       },
     });
     closing.push(() => committer.idle());

@@ -8,6 +8,7 @@ import {
   type State,
   type Writes,
 } from '../state/commit/commit.ts';
+import { loadPerTenant } from '../state/db/each-tenant.ts';
 import type { NewEvent } from '../state/events/event.ts';
 import type { Operation } from './intents/operations.ts';
 import { mirrored } from './mirror.ts';
@@ -15,10 +16,10 @@ import { type MirroredOrder, type MirroredRow, selectPaymentsOfOrders } from './
 
 const orders: Collection<MirroredOrder> = {
   name: 'mirrored order',
-  load: selectPaymentsOfOrders,
+  loadEach: loadPerTenant(selectPaymentsOfOrders),
   keyOf: ({ externalId }) => externalId,
   // The order itself has no row: its payments are saved instead.
-  save: () => Promise.resolve(),
+  saveEach: () => Promise.resolve(),
 };
 
 /** The members of a mirrored payment that show the status of its order. */

@@ -2,6 +2,7 @@ import { commonContradiction } from '../kernel/contradictions.ts';
 import type { PaymentError } from '../kernel/errors.ts';
 import { readRecord } from '../kernel/lenient-json.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { loadRecords } from '../state/commit/commit.ts';
 import { disbelieve } from './creations.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
 import { endpointOf, sourceOf } from './endpoint-availability.ts';
@@ -110,7 +111,7 @@ export function createKeyedRequests<Wanted, Claim>(
     /** Finds the request that a key has begun; null if there is none, or it was refused. */
     async begun(tenant: Tenant, key: string | null): Promise<Wanted | null> {
       if (key === null) return null;
-      const [before] = await intentRecords.load(sql, tenant, [intentKey(kind, key)]);
+      const [before] = await loadRecords(intentRecords, sql, tenant, [intentKey(kind, key)]);
       return before && before.state !== 'refused' ? (before.summary as Wanted) : null;
     },
 

@@ -1,5 +1,6 @@
 import { MIRRORED_RESOURCES, type MirroredResource } from '../kernel/upstream-family.ts';
 import { type Collection, put, type Reader, type State, type Writes } from '../state/commit/commit.ts';
+import { loadPerTenant, savePerTenant } from '../state/db/each-tenant.ts';
 import type { NewEvent } from '../state/events/event.ts';
 import {
   type MirroredRow,
@@ -131,17 +132,17 @@ export function writesOfMirrored({
 function collection(resource: MirroredResource): Collection<MirroredRow> {
   return {
     name: `observed ${resource}`,
-    load: (sql, tenant, ids) => selectMirrored(sql, tenant, resource, ids),
+    loadEach: loadPerTenant((sql, tenant, ids) => selectMirrored(sql, tenant, resource, ids)),
     keyOf: ({ id }) => id,
-    save: saveMirrored,
+    saveEach: savePerTenant(saveMirrored),
   };
 }
 
 function referenceCollection(resource: MirroredResource): Collection<Reference> {
   return {
     name: `observed ${resource} by reference`,
-    load: (sql, tenant, names) => selectReferences(sql, tenant, resource, names),
+    loadEach: loadPerTenant((sql, tenant, names) => selectReferences(sql, tenant, resource, names)),
     keyOf: ({ reference }) => reference,
-    save: saveReferences,
+    saveEach: savePerTenant(saveReferences),
   };
 }

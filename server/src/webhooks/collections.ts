@@ -24,44 +24,44 @@ export const endpoints: Collection<WebhookEndpoint> = endpointTable;
 /** Deliveries that change. The outbox and the relay insert new ones. */
 export const deliveries: Collection<WebhookDelivery> = {
   ...deliveryTable,
-  save: (sql, _tenant, rows) => updateDeliveries(sql, rows),
+  saveEach: updateDeliveries,
 };
 
 /** Attempts: each is written once, and no decision reads them. */
 export const attempts: Collection<StoredAttempt> = {
   name: 'webhook_attempt',
-  load: () => Promise.reject(new Error('attempts are write-only')),
+  loadEach: () => Promise.reject(new Error('attempts are write-only')),
   keyOf: ({ webhookId, number }) => `${webhookId} ${number}`,
-  save: (sql, _tenant, rows) => insertAttempts(sql, rows),
+  saveEach: insertAttempts,
 };
 
 /** The neighbors of a delivery, derived from the deliveries; read only. */
 export const neighbours: Collection<Neighbours> = {
   name: 'webhook_neighbours',
-  load: selectNeighbours,
+  loadEach: selectNeighbours,
   keyOf: (row) => row.webhookId,
-  save: () => Promise.reject(new Error('neighbours are read only')),
+  saveEach: () => Promise.reject(new Error('neighbours are read only')),
 };
 
 /** Webhooks of another service that are relayed to a payment's own URL. */
 export const relayedDeliveries: Collection<NewDelivery> = {
   name: 'webhook_delivery passed on',
-  load: () => Promise.reject(new Error('relayed deliveries are write-only')),
+  loadEach: () => Promise.reject(new Error('relayed deliveries are write-only')),
   keyOf: (delivery) => delivery.webhookId,
-  save: insertDeliveries,
+  saveEach: insertDeliveries,
 };
 
 /** Received webhooks, by id. */
 export const received: Collection<ReceivedWebhook> = {
   ...receivedTable,
-  save: insertReceived,
+  saveEach: insertReceived,
 };
 
 /** Received webhooks, by the hash of the body. */
 export const receivedBodies: Collection<ReceivedWebhook> = {
   name: 'received_webhook by body',
-  load: selectReceivedBodies,
+  loadEach: selectReceivedBodies,
   keyOf: ({ bodyHash }) => bodyHash,
   // `received` saves the row.
-  save: async () => undefined,
+  saveEach: async () => undefined,
 };

@@ -1,42 +1,46 @@
-import type { Tenant } from '../kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { WebhookEnvelope } from '../kernel/webhook-event.ts';
+import type { Outbox } from '../state/commit/commit.ts';
 import type { Sql } from '../state/db/database.ts';
+import { byTenant, recordsOf, type TenantRecord } from '../state/db/each-tenant.ts';
 import type { StoredEvent } from '../state/events/event.ts';
-import type { NewTask } from '../state/work/store.ts';
 import { ENDPOINT } from './collections.ts';
 import { endpointTable } from './endpoint-store.ts';
-import { statusEvents, type WebhookDeliveryEvent } from './events.ts';
+import { statusEvents } from './events.ts';
 import { newWebhookId } from './model.ts';
 import { type Announcement, announcementOf, isSent } from './sent-events.ts';
 import { newWebhookSecret } from './signing.ts';
 import { insertDeliveries, type NewDelivery, selectSubscriptionsOf } from './store.ts';
 
 /**
- * Writes the webhooks of the document's section 6 for new events, in the transaction that records the events,
- * so that neither exists without the other. That transaction holds the tenant's lock, so the URL and the
- * optional events are the configured ones at that moment; earlier events are never sent. Each delivery has an
- * event of its own, after the announced events.
+ * Writes the webhooks of the document's section 6 for new events of tenants, in the transaction that records the events,
+ * so that neither exists without the other. That transaction holds the tenants' locks, so the URLs and the optional events
+ * are the configured ones at that moment; earlier events are never sent. Each delivery has an event of its own, after the
+ * announced events.
  */
-export async function webhookOutbox(
-  sql: Sql,
-  tenant: Tenant,
-  events: readonly StoredEvent[],
-  now: Date,
-): Promise<{ tasks: NewTask[]; events: WebhookDeliveryEvent[] }> {
-  const announced = events.flatMap((event): Announced[] => {
-    const announcement = announcementOf(event, tenant);
-    return announcement ? [{ event, ...announcement }] : [];
-  });
-  if (announced.length === 0) return NOTHING;
+export const webhookOutbox: Outbox = async (sql, appended, now) => {
+  const announced = appended.flatMap(({ tenant, events }) =>
+    events.flatMap((event): Announced[] => {
+      const announcement = announcementOf(event, tenant);
+      return announcement ? [{ tenant, event, ...announcement }] : [];
+    }),
+  );
+  if (announced.length === 0) return [];
 
-  const [endpoint] = await endpointTable.load(sql, tenant, [ENDPOINT]);
-  const deliveries = announced.flatMap((announcement): NewDelivery[] => {
-    const { event, payload, callbackUrl, orderedBy } = announcement;
+  const tenants = byTenant(announced).map(([tenant]) => tenant);
+  const found = await endpointTable.loadEach(
+    sql,
+    tenants.map((tenant) => ({ tenant, key: ENDPOINT })),
+  );
+  const endpoints = new Map(found.map(({ tenant, record }) => [tenantKey(tenant), record]));
+  const deliveries = announced.flatMap((announcement): TenantRecord<NewDelivery>[] => {
+    const { tenant, event, payload, callbackUrl, orderedBy } = announcement;
+    const endpoint = endpoints.get(tenantKey(tenant));
     const { event: name, ...own } = payload;
     const url = callbackUrl ?? (endpoint?.enabled ? endpoint.url : null);
     if (!url || !isSent(name, endpoint?.optionalEvents ?? [])) return [];
     const envelope = envelopeOf(announcement, tenant);
-    return [
+    return recordsOf(tenant, [
       {
         webhookId: envelope.id,
         eventVersion: event.version,
@@ -54,42 +58,49 @@ export async function webhookOutbox(
         nextAttemptAt: now,
         createdAt: now,
       },
-    ];
-  });
-  if (deliveries.length === 0) return NOTHING;
-  await orderBehindCycles(sql, tenant, deliveries);
-
-  // A payment's callbackUrl needs no URL of the account, but it needs a secret that signs.
-  if (!endpoint)
-    await endpointTable.save(sql, tenant, [
-      {
-        ...{ url: null, enabled: true, secret: newWebhookSecret(), secretShown: false },
-        ...{ previousSecrets: [], optionalEvents: [] },
-      },
     ]);
-  await insertDeliveries(sql, tenant, deliveries);
-  return {
-    tasks: deliveries.map(({ webhookId }) => ({ kind: 'webhook.deliver', key: webhookId, at: now })),
-    events: deliveries.flatMap((delivery) => statusEvents(delivery, null)),
-  };
-}
+  });
+  if (deliveries.length === 0) return [];
+  await orderBehindCycles(sql, deliveries);
 
-type Announced = Announcement & { event: StoredEvent };
+  const ofTenants = byTenant(deliveries);
+  // A payment's callbackUrl needs no URL of the account, but it needs a secret that signs.
+  const withoutSecret = ofTenants.filter(([tenant]) => !endpoints.has(tenantKey(tenant)));
+  if (withoutSecret.length > 0)
+    await endpointTable.saveEach(
+      sql,
+      withoutSecret.flatMap(([tenant]) =>
+        recordsOf(tenant, [
+          {
+            ...{ url: null, enabled: true, secret: newWebhookSecret(), secretShown: false },
+            ...{ previousSecrets: [], optionalEvents: [] },
+          },
+        ]),
+      ),
+    );
+  await insertDeliveries(sql, deliveries);
+  return ofTenants.map(([tenant, own]) => ({
+    tenant,
+    tasks: own.map(({ record: { webhookId } }) => ({ kind: 'webhook.deliver', key: webhookId, at: now })),
+    events: own.flatMap(({ record }) => statusEvents(record, null)),
+  }));
+};
 
-const NOTHING = { tasks: [], events: [] };
+type Announced = Announcement & { tenant: Tenant; event: StoredEvent };
 
 /** Orders the events of a cycle's payments after the subscription's own events, which say that the cycles are paid. */
-async function orderBehindCycles(sql: Sql, tenant: Tenant, deliveries: NewDelivery[]): Promise<void> {
-  const ofPayments = deliveries.filter(({ resource }) => resource === 'payment');
+async function orderBehindCycles(sql: Sql, deliveries: readonly TenantRecord<NewDelivery>[]): Promise<void> {
+  const ofPayments = deliveries.filter(({ record }) => record.resource === 'payment');
   if (ofPayments.length === 0) return;
-  const cycles = await selectSubscriptionsOf(sql, tenant, [
-    ...new Set(ofPayments.map(({ resourceId }) => resourceId)),
-  ]);
-  for (const delivery of ofPayments) {
-    const subscriptionId = cycles.get(delivery.resourceId);
+  const cycles = await selectSubscriptionsOf(
+    sql,
+    ofPayments.map(({ tenant, record }) => ({ tenant, key: record.resourceId })),
+  );
+  ofPayments.forEach(({ record }, index) => {
+    const subscriptionId = cycles.get(index);
     if (subscriptionId !== undefined)
-      Object.assign(delivery, { resource: 'subscription', resourceId: subscriptionId });
-  }
+      Object.assign(record, { resource: 'subscription', resourceId: subscriptionId });
+  });
 }
 
 /** The envelope of a body, by the new id of its delivery. */

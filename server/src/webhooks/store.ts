@@ -3,9 +3,19 @@ import { plusMs } from '../kernel/clock.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Sql } from '../state/db/database.ts';
+import {
+  isOfWanted,
+  numberedKeys,
+  type TenantKey,
+  type TenantRecord,
+  tenantArrays,
+  tenantOf,
+  wantedKeys,
+} from '../state/db/each-tenant.ts';
 import { countFiltered, listConditions, selectFiltered } from '../state/db/filtered-lists.ts';
 import { ofTenant } from '../state/db/of-tenant.ts';
 import { type Columns, changing, fixed, type Listed, type RowsOf, table } from '../state/db/table.ts';
+import type { TenantTable } from '../state/db/tenant-table.ts';
 import { previousSecretsOf } from './endpoint-store.ts';
 import {
   isWebhookId,
@@ -68,20 +78,22 @@ declare module '../state/db/tables.ts' {
   }
 }
 
-/** Inserts deliveries. An existing id is skipped: the ids of relayed webhooks are another service's. */
+/** Inserts deliveries of tenants. An existing id is skipped: the ids of relayed webhooks are another service's. */
 export async function insertDeliveries(
   sql: Sql,
-  tenant: Tenant,
-  deliveries: readonly NewDelivery[],
+  deliveries: readonly TenantRecord<NewDelivery>[],
 ): Promise<void> {
-  const of = <Member>(member: (delivery: NewDelivery) => Member) => deliveries.map(member);
+  const of = <Member>(member: (delivery: NewDelivery) => Member) =>
+    deliveries.map(({ record }) => member(record));
   await raw`
+    /* insert_deliveries */
     insert into webhook_delivery (account_id, environment, webhook_id, event_version, resource_version, occurred_at, event,
       resource, resource_id, url, body, headers, status, attempts, failures, next_attempt_at, created_at)
-    select ${tenant.accountId}::text, ${tenant.environment}::text, d.webhook_id, d.event_version, d.resource_version,
+    select d.account_id, d.environment, d.webhook_id, d.event_version, d.resource_version,
       d.occurred_at, d.event, d.resource, d.resource_id, d.url, d.body, d.headers::jsonb, d.status, d.attempts, d.failures,
       d.next_attempt_at, d.created_at
     from unnest(
+      ${tenantArrays(deliveries)},
       ${of(({ webhookId }) => webhookId)}::text[],
       ${of(({ eventVersion }) => eventVersion)}::bigint[],
       ${of(({ resourceVersion }) => resourceVersion)}::integer[],
@@ -97,48 +109,60 @@ export async function insertDeliveries(
       ${of(({ failures }) => failures)}::integer[],
       ${of(({ nextAttemptAt }) => nextAttemptAt)}::timestamptz[],
       ${of(({ createdAt }) => createdAt)}::timestamptz[]
-    ) with ordinality d (webhook_id, event_version, resource_version, occurred_at, event, resource, resource_id, url, body,
-      headers, status, attempts, failures, next_attempt_at, created_at, nth)
+    ) with ordinality d (account_id, environment, webhook_id, event_version, resource_version, occurred_at, event, resource,
+      resource_id, url, body, headers, status, attempts, failures, next_attempt_at, created_at, nth)
     order by d.nth
     on conflict (webhook_id) do nothing`.execute(sql);
 }
 
 /**
- * Selects the subscriptions whose cycles made these payments, here and at another service, by the id of the
- * payment.
+ * Selects the subscriptions whose cycles made these payments, here and at another service, by the payment's place among
+ * them.
  */
 export async function selectSubscriptionsOf(
   sql: Sql,
-  { accountId, environment }: Tenant,
-  paymentIds: readonly string[],
-): Promise<Map<string, string>> {
-  const { rows } = await raw<{ payment_id: string; subscription_id: string }>`
-    select payment_id, subscription_id from payment
-    where account_id = ${accountId} and environment = ${environment} and payment_id = any(${paymentIds}::text[])
-      and subscription_id is not null
-    union all
-    select id, snapshot ->> 'subscriptionId' from observed
-    where account_id = ${accountId} and environment = ${environment} and resource = 'payment'
-      and id = any(${paymentIds}::text[]) and snapshot ->> 'subscriptionId' is not null
+  payments: readonly TenantKey[],
+): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await raw<{ nth: number; subscription_id: string }>`
+    select wanted.nth, found.subscription_id from ${numberedKeys(payments)}
+    cross join lateral (
+      (
+        select subscription_id from payment
+        where ${isOfWanted('payment')} and payment_id = wanted.key and subscription_id is not null
+      )
+      union all (
+        select snapshot ->> 'subscriptionId' from observed
+        where ${isOfWanted('observed')} and resource = 'payment' and id = wanted.key
+          and snapshot ->> 'subscriptionId' is not null
+      )
+      limit 1
+    ) found
   `.execute(sql);
-  return new Map(rows.map((row) => [row.payment_id, row.subscription_id]));
+  return new Map(rows.map((row) => [row.nth - 1, row.subscription_id]));
 }
 
 /** Updates the outcome of deliveries; all their other fields never change. */
-export async function updateDeliveries(sql: Sql, deliveries: readonly WebhookDelivery[]): Promise<void> {
-  const changed = deliveries.map((delivery) => ({
-    webhook_id: delivery.webhookId,
-    status: delivery.status,
-    attempts: delivery.attempts,
-    failures: delivery.failures,
-    next_attempt_at: delivery.nextAttemptAt,
+export async function updateDeliveries(
+  sql: Sql,
+  deliveries: readonly TenantRecord<WebhookDelivery>[],
+): Promise<void> {
+  const changed = deliveries.map(({ tenant, record }) => ({
+    account_id: tenant.accountId,
+    environment: tenant.environment,
+    webhook_id: record.webhookId,
+    status: record.status,
+    attempts: record.attempts,
+    failures: record.failures,
+    next_attempt_at: record.nextAttemptAt,
   }));
   await raw`
     update webhook_delivery d
     set status = c.status, attempts = c.attempts, failures = c.failures, next_attempt_at = c.next_attempt_at
-    from jsonb_to_recordset(${JSON.stringify(changed)}::jsonb)
-      as c (webhook_id text, status text, attempts integer, failures integer, next_attempt_at timestamptz)
-    where d.webhook_id = c.webhook_id
+    from jsonb_to_recordset(${JSON.stringify(changed)}::jsonb) as c (
+      account_id text, environment text, webhook_id text, status text, attempts integer, failures integer,
+      next_attempt_at timestamptz
+    )
+    where d.account_id = c.account_id and d.environment = c.environment and d.webhook_id = c.webhook_id
   `.execute(sql);
 }
 
@@ -211,26 +235,30 @@ export interface Neighbours {
 
 export async function selectNeighbours(
   sql: Sql,
-  tenant: Tenant,
-  webhookIds: readonly string[],
-): Promise<Neighbours[]> {
-  const { rows } = await raw<{ webhook_id: string; other_id: string; is_earlier: boolean }>`
-    select d.webhook_id, other.webhook_id as other_id, other.number < d.number as is_earlier
-    from webhook_delivery d
+  webhooks: readonly TenantKey[],
+): Promise<TenantRecord<Neighbours>[]> {
+  const { rows } = await raw<{ nth: number; other_id: string; is_earlier: boolean }>`
+    select wanted.nth, other.webhook_id as other_id, other.number < d.number as is_earlier
+    from ${numberedKeys(webhooks)}
+    cross join lateral (
+      select * from webhook_delivery where ${isOfWanted('webhook_delivery')} and webhook_id = wanted.key limit 1
+    ) d
     join webhook_delivery other
       on other.account_id = d.account_id and other.environment = d.environment
       and other.resource = d.resource and other.resource_id = d.resource_id
       and other.url = d.url and other.status = 'pending' and other.number <> d.number
-    where d.account_id = ${tenant.accountId} and d.environment = ${tenant.environment}
-      and d.webhook_id in (${raw.join(webhookIds)})
     order by other.number
   `.execute(sql);
-  return webhookIds.map((webhookId) => {
-    const others = rows.filter((row) => row.webhook_id === webhookId);
+  const others = Map.groupBy(rows, ({ nth }) => nth - 1);
+  return webhooks.map(({ tenant, key: webhookId }, index) => {
+    const own = others.get(index) ?? [];
     return {
-      webhookId,
-      earlier: others.filter((row) => row.is_earlier).map((row) => row.other_id),
-      next: others.find((row) => !row.is_earlier)?.other_id ?? null,
+      tenant,
+      record: {
+        webhookId,
+        earlier: own.filter((row) => row.is_earlier).map((row) => row.other_id),
+        next: own.find((row) => !row.is_earlier)?.other_id ?? null,
+      },
     };
   });
 }
@@ -265,20 +293,23 @@ export interface StoredAttempt extends WebhookAttempt {
   number: number;
 }
 
-export async function insertAttempts(sql: Sql, attempts: readonly StoredAttempt[]): Promise<void> {
-  await sql
-    .insertInto('webhook_attempt')
-    .values(
-      attempts.map(({ webhookId, number, at, responseStatus, error, durationMs }) => ({
-        webhook_id: webhookId,
-        number,
-        at,
-        response_status: responseStatus,
-        error,
-        duration_ms: durationMs,
-      })),
-    )
-    .execute();
+export async function insertAttempts(
+  sql: Sql,
+  attempts: readonly TenantRecord<StoredAttempt>[],
+): Promise<void> {
+  const of = <Member>(member: (attempt: StoredAttempt) => Member) =>
+    attempts.map(({ record }) => member(record));
+  await raw`
+    /* insert_attempts */
+    insert into webhook_attempt (webhook_id, number, at, response_status, error, duration_ms)
+    select * from unnest(
+      ${of(({ webhookId }) => webhookId)}::text[],
+      ${of(({ number }) => number)}::integer[],
+      ${of(({ at }) => at)}::timestamptz[],
+      ${of(({ responseStatus }) => responseStatus)}::integer[],
+      ${of(({ error }) => error)}::text[],
+      ${of(({ durationMs }) => durationMs)}::integer[]
+    )`.execute(sql);
 }
 
 /** Selects the last attempts of each delivery, oldest first. */
@@ -328,27 +359,24 @@ const RETENTION_MS = 30 * 24 * 60 * 60_000;
 
 export async function selectReceivedBodies(
   sql: Sql,
-  tenant: Tenant,
-  hashes: readonly string[],
-): Promise<ReceivedWebhook[]> {
-  const rows = await ofTenant(sql, 'received_webhook', tenant)
-    .selectAll()
-    .where('body_hash', 'in', hashes)
-    .execute();
-  return rows.map(receivedTable.fromRow);
+  hashes: readonly TenantKey[],
+): Promise<TenantRecord<ReceivedWebhook>[]> {
+  const { rows } = await raw<TenantTable>`
+    select found.* from ${wantedKeys(hashes)}
+    join received_webhook found on ${isOfWanted('found')} and found.body_hash = wanted.key`.execute(sql);
+  return rows.map((row) => ({ tenant: tenantOf(row), record: receivedTable.fromRow(row) }));
 }
 
 /** Inserts received webhooks, and deletes those that are too old to arrive again. */
 export async function insertReceived(
   sql: Sql,
-  tenant: Tenant,
-  received: readonly ReceivedWebhook[],
+  received: readonly TenantRecord<ReceivedWebhook>[],
 ): Promise<void> {
-  await receivedTable.insert(sql, tenant, received);
-  await sql
-    .deleteFrom('received_webhook')
-    .where('account_id', '=', tenant.accountId)
-    .where('environment', '=', tenant.environment)
-    .where('received_at', '<', plusMs(received[0]!.receivedAt, -RETENTION_MS))
-    .execute();
+  await receivedTable.insertEach(sql, received);
+  await raw`
+    delete from received_webhook using unnest(${tenantArrays(received)}) wanted (account_id, environment)
+    where ${isOfWanted('received_webhook')}
+      and received_webhook.received_at < ${plusMs(received[0]!.record.receivedAt, -RETENTION_MS)}`.execute(
+    sql,
+  );
 }

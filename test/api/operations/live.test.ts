@@ -6,8 +6,8 @@ import { createAdministration } from '../../../server/src/access/administration.
 import { firstTenant } from '../../../server/src/access/service.ts';
 import { selectCursorKey } from '../../../server/src/access/store.ts';
 import { createCursors } from '../../../server/src/kernel/cursor.ts';
-import type { Tenant } from '../../../server/src/kernel/tenant.ts';
-import { createCommitter } from '../../../server/src/state/commit/commit.ts';
+import { type Tenant, tenantKey } from '../../../server/src/kernel/tenant.ts';
+import { createCommitter } from '../../../server/src/state/commit/committer.ts';
 import { addAccount, addKey, addToken } from '../../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../../support/app.ts';
 import { createManualClock } from '../../support/clock.ts';
@@ -393,8 +393,8 @@ describe('the credential of a socket', () => {
 
   test('a client that does not answer the close of its revoked key changes nothing more', async () => {
     const { database, clock } = app;
-    const onCommit = ({ accountId, environment }: Tenant) =>
-      void database.notify('psa_stream', `${accountId}/${environment}`);
+    const onCommit = (committed: readonly { tenant: Tenant }[]) =>
+      void database.notify('psa_stream', ...committed.map(({ tenant }) => tenantKey(tenant)));
     const committer = createCommitter({ database, clock, onCommit });
     const administration = createAdministration({ database, committer, clock });
     const { key, secret } = await administration.createKey({

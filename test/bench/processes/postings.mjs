@@ -5,7 +5,7 @@ import { modules } from '../../support/built.mjs';
 import { answerParent } from './answer.mjs';
 
 const { bootstrap } = await modules['access/service']();
-const { createCommitter } = await modules['commit/commit']();
+const { createCommitter } = await modules['commit/committer']();
 const { migrate } = await modules['db/migrate']();
 const { openDatabase } = await modules['db/open']();
 const { createFlushedFiles, prepareFolder } = await modules['db/pglite-files']();
@@ -204,7 +204,7 @@ async function statementsOfSale() {
     onCommit: () => undefined,
   });
   await watching.change(sale());
-  const expected = ['lock_stream', 'read_balances', 'post', 'append_events'];
+  const expected = ['lock_streams', 'read_balances', 'post', 'append_events'];
   if (`${Object.keys(sent)}` !== `${expected}`) throw new Error(`a sale sends ${Object.keys(sent)}`);
   return sent;
 }
@@ -233,8 +233,10 @@ const MARK = 1;
  * @param {number} count
  */
 async function sell(send, tenant, count) {
-  const of = [tenant.accountId, tenant.environment];
-  const [{ version }] = await send('lock_stream', of);
+  const of = [[tenant.accountId], [tenant.environment]];
+  const ofEach = (/** @type {number} */ rows) =>
+    of.map(([value]) => Array.from({ length: rows }, () => value));
+  const [{ version }] = await send('lock_streams', of);
   /** @type {Record<string, number>} */
   const balances = {};
   for (const { name, balance } of await send('read_balances', of)) balances[name] = Number(balance);
@@ -247,12 +249,21 @@ async function sell(send, tenant, count) {
     both(-100, 100),
     both(null, null),
   ];
-  await send('post', [...of, at, ...lines]);
+  await send('post', [at, ...ofEach(2 * count), ...lines]);
   balances.acquirer = (balances.acquirer ?? 0) - 100 * count;
   balances.merchant_pending = (balances.merchant_pending ?? 0) + 100 * count;
   const next = Number(version) + 1;
-  const event = [[next], ['wallet.changed'], ['wallet'], ['wallet'], [null], [JSON.stringify(balances)]];
-  await send('append_events', [...of, MARK, at, ...event, next, ...of, ...of, Number(version)]);
+  const event = [
+    [next],
+    [MARK],
+    ['wallet.changed'],
+    ['wallet'],
+    ['wallet'],
+    [null],
+    [at],
+    [JSON.stringify(balances)],
+  ];
+  await send('append_events', [...of, ...event, ...of, [next], [next]]);
 }
 
 /** @param {number} ms @param {number} callers @param {() => Promise<number>} work */

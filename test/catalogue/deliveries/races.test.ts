@@ -5,6 +5,7 @@ import { MAX_DELIVERIES } from '../../../server/src/catalogue/deliveries/model.t
 import { saveGiven } from '../../../server/src/catalogue/deliveries/store.ts';
 import { plusMs } from '../../../server/src/kernel/clock.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
+import { recordsOf } from '../../../server/src/state/db/each-tenant.ts';
 import { rulesOfDeliveries } from '../../faults/audit.ts';
 import { createRandom } from '../../faults/random.ts';
 import { approved } from '../../support/cards.ts';
@@ -70,7 +71,7 @@ describeOnDatabase('one stock of codes', (open) => {
     );
     await deliver(core, productId, { codes: ['C-1'] });
     await core.deliveries.delete(core.tenant, deliveryId);
-    await saveGiven(database.sql, core.tenant, waiting);
+    await saveGiven(database.sql, recordsOf(core.tenant, waiting));
     const lot = (name: string, count: number) =>
       Array.from({ length: count }, (_, index) => `${name}-${index}`);
     await Promise.all([
@@ -110,7 +111,7 @@ describeOnDatabase('one stock of codes', (open) => {
     );
     // The stock is empty: another payment has its only code.
     await buyByPix(core, productId);
-    await saveGiven(database.sql, core.tenant, waiting);
+    await saveGiven(database.sql, recordsOf(core.tenant, waiting));
     await deliver(core, productId, { codes: waiting.map((_, index) => `D-${index}`) });
     const ids = waiting.map(({ payment }) => payment.id);
     const given = await core.deliveries.deliveredTo(core.tenant, 'payment', ids);

@@ -61,7 +61,11 @@ export function describePort(start: StartPortFixture): void {
     const { sandbox: payments, tenant, service } = await sandbox();
     const amount = Math.floor(Number.MAX_SAFE_INTEGER / 2) - 100;
     const much = ledgerTransaction('much', [{ from: 'received', to: 'merchant_balance', amount }]);
-    await post(service.database.sql, service.tenant, [much], new Date('2026-01-01T00:00:00.000Z'));
+    await post(
+      service.database.sql,
+      [{ tenant: service.tenant, transactions: [much] }],
+      new Date('2026-01-01T00:00:00.000Z'),
+    );
     await payments.createTestPayment(tenant, { valueCents: 100 });
     await expect(payments.createTestPayment(tenant, { valueCents: 1 })).rejects.toMatchObject({
       code: 'LIMIT_REACHED',

@@ -3,6 +3,7 @@ import type { OwnPayout } from '../../../server/src/money-out/payouts/model.ts';
 import { savePayouts } from '../../../server/src/money-out/payouts/store.ts';
 import { createLog } from '../../../server/src/programs/ops/log.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
+import { recordsOf } from '../../../server/src/state/db/each-tenant.ts';
 import { startCore } from '../../support/core.ts';
 import { describeOnDatabase } from '../../support/database.ts';
 import { fund } from '../../support/funds.ts';
@@ -36,7 +37,10 @@ describeOnDatabase('a PIX key stays out of the log', (open) => {
     });
     await core.work.settled();
     const wrong: OwnPayout = { ...payout, withdrawalId: '1'.repeat(24), code: 'SAQ-1', feeCents: 2_000 };
-    const fault: Error & { detail?: string } = await savePayouts(database.sql, core.tenant, [wrong]).then(
+    const fault: Error & { detail?: string } = await savePayouts(
+      database.sql,
+      recordsOf(core.tenant, [wrong]),
+    ).then(
       () => expect.unreachable(),
       (error) => error,
     );

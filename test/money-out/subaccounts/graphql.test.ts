@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { firstTenant } from '../../../server/src/access/service.ts';
-import { createCommitter } from '../../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../../server/src/state/commit/committer.ts';
 import { addAccount, addKey, addToken } from '../../support/accounts.ts';
 import { startApp, TEST_KEY, type TestApp } from '../../support/app.ts';
 import { createManualClock } from '../../support/clock.ts';

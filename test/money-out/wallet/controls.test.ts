@@ -18,7 +18,7 @@ describeOnDatabase('credits', (open) => {
       { from: 'merchant_receivable', to: 'merchant_balance', amount: 700 },
       { from: 'merchant_balance', to: 'paid_out', amount: 700 },
     ]);
-    await post(database.sql, core.tenant, [owed], core.clock.now());
+    await post(database.sql, [{ tenant: core.tenant, transactions: [owed] }], core.clock.now());
     await core.controls.credit(core.tenant, 500);
     expect(await core.balances()).toMatchObject({ merchant_balance: 0, merchant_receivable: -200 });
     await core.controls.credit(core.tenant, 500);
@@ -72,7 +72,7 @@ describeOnDatabase('credits', (open) => {
       { from: 'ltc_received', to: 'merchant_ltc', amount },
       { from: 'dispute_claims', to: 'dispute_hold', amount },
     ]);
-    await post(database.sql, core.tenant, [much], core.clock.now());
+    await post(database.sql, [{ tenant: core.tenant, transactions: [much] }], core.clock.now());
     const { controls, tenant } = core;
     for (const refused of [
       controls.credit(tenant, 101),

@@ -10,7 +10,7 @@ import { createSystemClock } from '../../../server/src/kernel/clock.ts';
 import { createApp } from '../../../server/src/programs/app.ts';
 import { run } from '../../../server/src/programs/cli/run.ts';
 import { readConfig } from '../../../server/src/programs/config/config.ts';
-import { createCommitter } from '../../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../../server/src/state/commit/committer.ts';
 import { lockDataDir } from '../../../server/src/state/db/lock.ts';
 import type { openDatabase } from '../../../server/src/state/db/open.ts';
 import { openPglite } from '../../../server/src/state/db/pglite.ts';

@@ -1,6 +1,6 @@
 import { PaymentError } from '../../../server/src/kernel/errors.ts';
 import { createDoubts } from '../../../server/src/programs/modes/doubts.ts';
-import { createCommitter } from '../../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../../server/src/state/commit/committer.ts';
 import { checkBackup, restoreDatabase, saveDatabase } from '../../../server/src/state/db/backup.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import { createRecords } from '../../../server/src/state/db/records.ts';
@@ -86,7 +86,10 @@ export function createRestore({
         const committer = createCommitter({
           database,
           clock,
-          onCommit: (tenant) => notified.push(database.notify(STREAM_CHANNEL, announcement(tenant))),
+          onCommit: (committed) =>
+            notified.push(
+              database.notify(STREAM_CHANNEL, ...committed.map(({ tenant }) => announcement(tenant))),
+            ),
         });
         const { listDoubts, settleDoubt } = createDoubts({ database, committer, clock });
         for (const { id, key } of (await listDoubts()).doubts) {

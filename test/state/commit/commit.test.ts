@@ -1,17 +1,18 @@
+import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { IdempotencyError, NotFoundError } from '../../../server/src/kernel/errors.ts';
 import { hashInput } from '../../../server/src/kernel/input-hash.ts';
-import type { Tenant } from '../../../server/src/kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../../../server/src/kernel/tenant.ts';
 import {
   type Collection,
   type Command,
   type Committer,
-  createCommitter,
   put,
   type State,
   type Writes,
 } from '../../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../../server/src/state/commit/committer.ts';
 import {
   idempotency,
   idempotencyKeyOf,
@@ -24,15 +25,24 @@ import {
   NoConnection,
   StatementInterrupted,
 } from '../../../server/src/state/db/database.ts';
+import {
+  isOfWanted,
+  loadOf,
+  recordsOf,
+  tenantArrays,
+  tenantOf,
+  wantedKeys,
+} from '../../../server/src/state/db/each-tenant.ts';
+import type { TenantTable } from '../../../server/src/state/db/tenant-table.ts';
 import type { NewEvent, StoredEvent } from '../../../server/src/state/events/event.ts';
-import { readHead } from '../../../server/src/state/events/log.ts';
-import { readBalances } from '../../../server/src/state/ledger/store.ts';
+import { lockStreams, readHead } from '../../../server/src/state/events/log.ts';
 import { createManualClock } from '../../support/clock.ts';
 import { openAccount } from '../../support/core.ts';
 import { connectTo, createPostgresDatabase, describeOnBothEngines } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 import { readAfter } from '../../support/events.ts';
-import { ledgerTransaction } from '../../support/ledger.ts';
+import { balancesOf, ledgerTransaction } from '../../support/ledger.ts';
+import { scale } from '../../support/scale.ts';
 
 /** A counter that commands increase: each decision must see its last value. */
 interface Counter {
@@ -42,17 +52,21 @@ interface Counter {
 
 const counters: Collection<Counter> = {
   name: 'counter',
-  async load(db, _tenant, keys) {
-    const { rows } = await sql<Counter>`
-      select key, value from counter where key = any(${[...keys]}::text[])`.execute(db);
-    return rows;
+  async loadEach(db, keys) {
+    const { rows } = await sql<TenantTable & Counter>`
+      select counter.* from ${wantedKeys(keys)} join counter on ${isOfWanted('counter')} and counter.key = wanted.key
+    `.execute(db);
+    return rows.map(({ key, value, ...of }) => ({ tenant: tenantOf(of), record: { key, value } }));
   },
   keyOf: (counter) => counter.key,
-  async save(db, _tenant, rows) {
+  async saveEach(db, rows) {
     await sql`
-      insert into counter (key, value)
-      select * from unnest(${rows.map(({ key }) => key)}::text[], ${rows.map(({ value }) => value)}::bigint[])
-      on conflict (key) do update set value = excluded.value`.execute(db);
+      insert into counter (account_id, environment, key, value)
+      select * from unnest(
+        ${tenantArrays(rows)}, ${rows.map(({ record }) => record.key)}::text[],
+        ${rows.map(({ record }) => record.value)}::bigint[]
+      )
+      on conflict (account_id, environment, key) do update set value = excluded.value`.execute(db);
   },
 };
 
@@ -73,6 +87,8 @@ describeOnBothEngines('a commit', (open) => {
   function watched(): Database {
     return {
       ...database,
+      // Commands share a transaction, whatever their tenants.
+      lanes: 1,
       async transaction(work) {
         transactions += 1;
         await gate;
@@ -106,7 +122,7 @@ describeOnBothEngines('a commit', (open) => {
     );
     expect(results.map((result) => result.status === 'fulfilled' && result.value)).toEqual([1, 3, 6]);
     expect(groups).toBe(1);
-    expect(await counted(database, 'shared')).toBe(6);
+    expect(await counted(database, tenant, 'shared')).toBe(6);
   });
 
   test('A commit gives a refusal to its own caller alone and writes the other commands', async () => {
@@ -152,13 +168,14 @@ describeOnBothEngines('a commit', (open) => {
     const posting = createCommitter({
       database,
       clock,
-      outbox: async (trx, _tenant, events, now) => {
+      outbox: async (trx, [own], now) => {
+        const { events } = own!;
         seen.push(...events.map(({ version }) => version));
-        await counters.save(trx, tenant, [{ key: `outbox.${tenant.accountId}`, value: events.length }]);
+        await counters.saveEach(trx, recordsOf(tenant, [{ key: 'outbox', value: events.length }]));
         const tasks = [{ kind: 'outbox', key: String(events[0]!.version), at: now }];
-        return { tasks, events: [announced(100), announced(101)] };
+        return [{ tenant, tasks, events: [announced(100), announced(101)] }];
       },
-      onCommit: (_, { events }) => void appended.push(...events),
+      onCommit: ([own]) => void appended.push(...own!.events),
     });
     await posting.change(add(tenant, 'announced', 1));
     expect(seen).toEqual([1]);
@@ -170,7 +187,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(rows.map(({ version }) => version)).toEqual([1, 2, 3]);
     expect(appended.map(({ version, mark }) => ({ version, mark }))).toEqual(rows);
     expect(new Set(rows.map(({ mark }) => mark)).size).toBe(1);
-    expect(await counted(database, `outbox.${tenant.accountId}`)).toBe(1);
+    expect(await counted(database, tenant, 'outbox')).toBe(1);
     const tasks = await database.sql
       .selectFrom('task')
       .select(['kind', 'key'])
@@ -186,7 +203,7 @@ describeOnBothEngines('a commit', (open) => {
     });
     await expect(failing.change(add(tenant, 'unannounced', 1))).rejects.toThrow('the outbox is full');
     expect(await readHead(database.sql, tenant)).toBe(3);
-    expect(await counted(database, 'unannounced')).toBeUndefined();
+    expect(await counted(database, tenant, 'unannounced')).toBeUndefined();
   });
 
   test('A failed statement is reported to its own caller, and the other commands of the group are committed', async () => {
@@ -203,7 +220,7 @@ describeOnBothEngines('a commit', (open) => {
     // The groups: all three, two of them, each of these, and the third.
     expect(groups).toBe(1 + 1 + 2 + 1);
     expect(await readHead(database.sql, tenant)).toBe(2);
-    expect(await counted(database, 'alone')).toBe(3);
+    expect(await counted(database, tenant, 'alone')).toBe(3);
   });
 
   test('A commit finds the command whose statement fails among many in a few transactions', async () => {
@@ -214,7 +231,7 @@ describeOnBothEngines('a commit', (open) => {
       ),
     );
     expect(results.flatMap(({ status }, place) => (status === 'rejected' ? [place] : []))).toEqual([40]);
-    expect(await counted(database, 'among')).toBe(63);
+    expect(await counted(database, tenant, 'among')).toBe(63);
     // Each of the six halvings takes two transactions.
     expect(groups).toBe(1 + 6 * 2);
   });
@@ -297,7 +314,7 @@ describeOnBothEngines('a commit', (open) => {
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
     expect(results[1]).toMatchObject({ reason: { message: 'an internal fault' } });
     expect(results[2]).toMatchObject({ reason: { message: 'overdrawn would bring merchant_balance to -1' } });
-    expect(await counted(database, 'faulty')).toBe(2);
+    expect(await counted(database, tenant, 'faulty')).toBe(2);
   });
 
   test('A commit takes each command alone when one cannot read, and no read outlives its transaction', async () => {
@@ -305,14 +322,14 @@ describeOnBothEngines('a commit', (open) => {
     const late: string[] = [];
     const spied: Collection<Counter> = {
       ...counters,
-      load(db, owner, keys) {
-        late.push(...keys);
-        return counters.load(db, owner, keys);
+      loadEach(db, keys) {
+        late.push(...keys.map(({ key }) => key));
+        return counters.loadEach(db, keys);
       },
     };
     const broken: Collection<Counter> = {
       ...counters,
-      load: (db) => sql<Counter>`select 1 / 0`.execute(db) as never,
+      loadEach: (db) => sql<Counter>`select 1 / 0`.execute(db) as never,
     };
     const slow = deferred();
     const outlived = deferred<unknown>();
@@ -356,14 +373,148 @@ describeOnBothEngines('a commit', (open) => {
     );
     expect(results.map((result) => result.status === 'fulfilled' && result.value)).toEqual([0, 10, 20]);
     expect(groups).toBe(1);
-    expect((await readBalances(database.sql, tenant)).merchant_pending).toBe(30);
+    expect((await balancesOf(database.sql, tenant)).merchant_pending).toBe(30);
   });
 
-  test('Commands of two tenants are two commits, and neither delays the other', async () => {
-    const [one, other] = [await openAccount(database), await openAccount(database)];
-    await Promise.all([committer.change(add(one, 'of-one', 1)), committer.change(add(other, 'of-other', 1))]);
-    expect(await readHead(database.sql, one)).toBe(1);
-    expect(await readHead(database.sql, other)).toBe(1);
+  describe('of many tenants', () => {
+    let tenants: Tenant[];
+    beforeAll(async () => {
+      tenants = await openAccounts(database, 63);
+    });
+    /** A tenant whose first command is not in a group with the others. */
+    const first = () => openAccount(database);
+
+    test('Commands of many tenants share one transaction, and each tenant has its own log, balances and records', async () => {
+      const [one, other] = [tenants[0]!, { ...tenants[0]!, environment: 'sandbox' as const }];
+      committed.mockClear();
+      const commands = [one, tenants[1]!, other, one].map((tenant, place) => ({
+        ...add(tenant, 'same', 10 ** place),
+        decide(state: State) {
+          const { outcome, writes } = add(tenant, 'same', 10 ** place).decide(state);
+          const sale = ledgerTransaction(`sale:${place}`, [
+            { from: 'acquirer', to: 'merchant_pending', amount: 10 ** place },
+          ]);
+          return {
+            outcome: [outcome, state.balances.merchant_pending],
+            writes: { ...writes, transactions: [sale] },
+          };
+        },
+      }));
+      const results = await grouped(await first(), () =>
+        commands.map((command) => committer.change(command)),
+      );
+      expect(groups).toBe(1);
+      expect(results.map((result) => result.status === 'fulfilled' && result.value)).toEqual([
+        [1, 0],
+        [10, 0],
+        [100, 0],
+        [1001, 1],
+      ]);
+      for (const [tenant, sum, count] of [
+        [one, 1001, 3],
+        [tenants[1]!, 10, 2],
+        [other, 100, 2],
+      ] as const) {
+        expect(await counted(database, tenant, 'same')).toBe(sum);
+        expect((await balancesOf(database.sql, tenant)).merchant_pending).toBe(sum);
+        const { events } = await readAfter(database.sql, tenant, { after: 0, limit: 10 });
+        expect(events.map(({ version }) => version)).toEqual(
+          Array.from({ length: count }, (_, nth) => nth + 1),
+        );
+        expect(events.at(-1)).toMatchObject({
+          kind: 'wallet.changed',
+          snapshot: { merchant_pending: sum },
+        });
+      }
+      // The first command has written nothing: one call for the whole group.
+      expect(committed.mock.calls.map(([all]) => all.length)).toEqual([3]);
+    });
+
+    test('A failed statement is reported to the tenant whose command it is, and those of 62 others are committed', async () => {
+      const before = await Promise.all(tenants.map((tenant) => readHead(database.sql, tenant)));
+      const results = await grouped(await first(), () =>
+        tenants.map((tenant, place) => committer.change(add(tenant, 'each', place === 40 ? -1 : 1))),
+      );
+      expect(results.flatMap(({ status }, place) => (status === 'rejected' ? [place] : []))).toEqual([40]);
+      expect(results[40]).toMatchObject({ reason: { constraint: 'counter_value_check' } });
+      const after = await Promise.all(tenants.map((tenant) => readHead(database.sql, tenant)));
+      expect(after.map((head, place) => head - before[place]!)).toEqual(
+        tenants.map((_, place) => (place === 40 ? 0 : 1)),
+      );
+    });
+
+    test('A commit with an unknown outcome is unknown to the callers of each tenant, and is done for all of them or none', async () => {
+      for (const isDone of [true, false]) {
+        let attempts = 0;
+        const begun = deferred();
+        const lost = createCommitter({
+          database: {
+            ...database,
+            lanes: 1,
+            async transaction(work) {
+              await begun.promise;
+              attempts += 1;
+              if (attempts === 1) return database.transaction(work);
+              const failure = new CommitOutcomeUnknown('The connection was lost during COMMIT');
+              if (isDone) await database.transaction(work);
+              else
+                await database
+                  .transaction(async (sql) => {
+                    await work(sql);
+                    throw failure;
+                  })
+                  .catch(() => undefined);
+              throw failure;
+            },
+          },
+          clock,
+          onCommit: () => undefined,
+        });
+        const key = `unknown ${isDone}`;
+        const head = lost.change(add(tenants[0]!, key, 1));
+        const group = Promise.allSettled(
+          tenants.slice(1, 4).map((tenant) => lost.change(add(tenant, key, 1))),
+        );
+        begun.resolve();
+        expect(await head).toBe(1);
+        for (const result of await group)
+          expect(result).toMatchObject({ status: 'rejected', reason: expect.any(CommitOutcomeUnknown) });
+        const found = await Promise.all(tenants.slice(1, 4).map((tenant) => counted(database, tenant, key)));
+        expect(found).toEqual(Array.from({ length: 3 }, () => (isDone ? 1 : undefined)));
+        expect(attempts).toBe(2);
+      }
+    });
+
+    test('A commit writes the webhooks that the outbox adds to the log of their own tenant', async () => {
+      const [one, other] = [await first(), await first()];
+      const posting = createCommitter({
+        database: { ...database, lanes: 1 },
+        clock,
+        // Only one of the two has something to add.
+        outbox: async (_, all, now) =>
+          all
+            .filter(({ tenant }) => tenant.accountId === other.accountId)
+            .map(({ tenant, events }) => ({
+              tenant,
+              tasks: [{ kind: 'outbox', key: `${events.length}`, at: now }],
+              events: [announced(7)],
+            })),
+        onCommit: () => undefined,
+      });
+      await Promise.all(
+        [first(), one, other].map(async (tenant) => posting.change(add(await tenant, 'posted', 1))),
+      );
+      expect(await readHead(database.sql, one)).toBe(1);
+      expect(await readHead(database.sql, other)).toBe(2);
+      const tasks = await database.sql
+        .selectFrom('task')
+        .select('account_id')
+        .where('kind', '=', 'outbox')
+        .execute();
+      expect(tasks.filter(({ account_id: id }) => id === one.accountId || id === other.accountId)).toEqual([
+        { account_id: other.accountId },
+      ]);
+    });
   });
 
   test('A refused command notifies no one', async () => {
@@ -374,11 +525,14 @@ describeOnBothEngines('a commit', (open) => {
     ).rejects.toThrow('no');
     expect(committed).not.toHaveBeenCalled();
     await committer.change(add(tenant, 'notified', 1));
-    expect(committed).toHaveBeenCalledExactlyOnceWith(tenant, {
-      events: [expect.objectContaining({ version: 1, occurredAt: clock.now() })],
-      previousMark: 0,
-      tasks: [],
-    });
+    expect(committed).toHaveBeenCalledExactlyOnceWith([
+      {
+        tenant,
+        events: [expect.objectContaining({ version: 1, occurredAt: clock.now() })],
+        previousMark: 0,
+        tasks: [],
+      },
+    ]);
   });
 
   test('A decision about a record that was not read is refused', async () => {
@@ -427,7 +581,7 @@ describeOnBothEngines('a commit', (open) => {
         expect.any(CommitOutcomeUnknown),
       ]);
       // The command had been committed after all, once.
-      expect(await counted(database, 'unknown')).toBe(4);
+      expect(await counted(database, tenant, 'unknown')).toBe(4);
       expect(await lost.change(add(tenant, 'unknown', 1))).toBe(5);
     });
   });
@@ -442,7 +596,7 @@ describeOnBothEngines('a commit', (open) => {
       );
       expect(new Set(outcomes.map(({ resourceId }) => resourceId)).size).toBe(1);
       expect(outcomes.filter(({ replay }) => !replay)).toHaveLength(1);
-      expect(await counted(database, `${tenant.accountId}.once`)).toBe(5);
+      expect(await counted(database, tenant, 'once')).toBe(5);
       expect(await readHead(database.sql, tenant)).toBe(1);
     });
 
@@ -519,8 +673,90 @@ describe('two instances on one PostgreSQL', () => {
 
     const total = Array.from({ length: writers * each }, (_, index) => index + 1);
     expect(seen).toEqual(total.map((count) => ({ version: count, value: count })));
-    expect(await counted(one!, 'both')).toBe(writers * each);
+    expect(await counted(one!, tenant, 'both')).toBe(writers * each);
     await Promise.all([one!.close(), two!.close()]);
+  });
+
+  test('A tenant that another instance has locked waits alone, and its commands keep their order', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const [one, two] = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
+    await createCounters(one!);
+    const [held, free, begin] = (await openAccounts(one!, 3)) as [Tenant, Tenant, Tenant];
+    const committer = createCommitter({ database: { ...one!, lanes: 1 }, clock, onCommit: () => undefined });
+    await Promise.all([held, free].map((tenant) => committer.change(add(tenant, 'n', 1))));
+
+    const [isHeld, release] = [deferred(), deferred()];
+    const holding = two!.transaction(async (trx) => {
+      expect(await lockStreams(trx, [held])).toEqual(new Map([[tenantKey(held), 1]]));
+      isHeld.resolve();
+      await release.promise;
+    });
+    await isHeld.promise;
+    const order: string[] = [];
+    const change = (tenant: Tenant, name: string) =>
+      committer.change(add(tenant, 'n', 1)).then((value) => order.push(`${name} ${value}`));
+    const first = change(begin, 'begin');
+    // More commands than a group has of one tenant, and one whose statement fails: the group is retried by halves.
+    const waiting = Array.from({ length: 20 }, () => change(held, 'held'));
+    const wrong = committer.change(add(free, 'wrong', -1)).catch(() => undefined);
+    await Promise.all([first, change(free, 'free'), change(free, 'free'), wrong]);
+    expect(order.sort()).toEqual(['begin 1', 'free 2', 'free 3']);
+    const later = change(held, 'held');
+    await change(free, 'free');
+    expect(order).toHaveLength(4);
+    release.resolve();
+    await Promise.all([...waiting, later, holding]);
+    expect(order.slice(4)).toEqual(Array.from({ length: 21 }, (_, nth) => `held ${nth + 2}`));
+    // The lane of its own is given up: the tenant shares transactions again.
+    await committer.idle();
+    expect(await committer.change(add(held, 'n', 1))).toBe(23);
+    await Promise.all([one!.close(), two!.close()]);
+  });
+
+  test('Two instances with random groups over the same 64 tenants never wait for each other in a circle', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const [one, two] = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
+    await createCounters(one!);
+    await sql`
+      do $$ begin execute format('alter database %I set deadlock_timeout to 50', current_database()); end $$
+    `.execute(one!.sql);
+    // Sessions that begin now have the setting.
+    const databases = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
+    const tenants = await openAccounts(one!, 64);
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    const random = fc.sample(fc.shuffledSubarray(tenants, { minLength: 8 }), {
+      numRuns: scale('GROUPS_OF_TENANTS'),
+      seed,
+    });
+    const sent = new Map<string, number>();
+    const committers = databases.map((database) =>
+      createCommitter({ database: { ...database, lanes: 2 }, clock, onCommit: () => undefined }),
+    );
+    // The first commands open the logs, on both instances at once.
+    const queues = [0, 1].map((which) => random.filter((_, nth) => nth % 2 === which));
+    await Promise.all(
+      committers.map(async (committer, which) => {
+        for (const group of queues[which]!)
+          await Promise.all(
+            group.map((tenant) => {
+              sent.set(tenantKey(tenant), (sent.get(tenantKey(tenant)) ?? 0) + 1);
+              return committer.change(add(tenant, 'n', 1));
+            }),
+          );
+      }),
+    );
+    await Promise.all([...databases, two!].map((database) => database.close()));
+    for (const tenant of tenants)
+      expect([seed, (await counted(one!, tenant, 'n')) ?? 0]).toEqual([
+        seed,
+        sent.get(tenantKey(tenant)) ?? 0,
+      ]);
+    const { rows } = await sql<{ deadlocks: number }>`
+      select deadlocks from pg_stat_database where datname = current_database()`.execute(one!.sql);
+    expect([seed, rows]).toEqual([seed, [{ deadlocks: 0 }]]);
+    await one!.close();
   });
 
   test('Two instances give one effect to a key that 64 callers of both use at once', async () => {
@@ -539,22 +775,26 @@ describe('two instances on one PostgreSQL', () => {
     );
     expect(new Set(outcomes.map(({ resourceId }) => resourceId)).size).toBe(1);
     expect(outcomes.filter(({ replay }) => !replay)).toHaveLength(1);
-    expect(await counted(databases[0]!, `${tenant.accountId}.key`)).toBe(7);
+    expect(await counted(databases[0]!, tenant, 'key')).toBe(7);
     await Promise.all(databases.map((database) => database.close()));
   });
 });
 
-async function createCounters(database: Database): Promise<void> {
-  await sql`create table counter (key text primary key, value bigint not null check (value >= 0))`.execute(
-    database.sql,
-  );
+function openAccounts(database: Database, count: number): Promise<Tenant[]> {
+  return Promise.all(Array.from({ length: count }, () => openAccount(database)));
 }
 
-async function counted(database: Database, key: string): Promise<number | undefined> {
-  const { rows } = await sql<{ value: number }>`select value from counter where key = ${key}`.execute(
-    database.sql,
-  );
-  return rows[0]?.value;
+async function createCounters(database: Database): Promise<void> {
+  await sql`
+    create table counter (
+      account_id text, environment text, key text, value bigint not null check (value >= 0),
+      primary key (account_id, environment, key)
+    )`.execute(database.sql);
+}
+
+async function counted(database: Database, tenant: Tenant, key: string): Promise<number | undefined> {
+  const [found] = await loadOf(counters.loadEach, database.sql, tenant, [key]);
+  return found?.value;
 }
 
 function fail(error: Error): never {
@@ -583,21 +823,20 @@ function addOnce(
   input: { by: number; note?: null },
   resourceId: string,
 ): Command<{ resourceId: string; replay: boolean }> {
-  const counter = `${tenant.accountId}.${key}`;
   return {
     tenant,
     read: (reader) =>
-      Promise.all([reader.load(idempotency, idempotencyKeyOf('add', key)), reader.load(counters, counter)]),
+      Promise.all([reader.load(idempotency, idempotencyKeyOf('add', key)), reader.load(counters, key)]),
     decide(state: State): { outcome: { resourceId: string; replay: boolean }; writes?: Writes } {
       const inputHash = hashInput(input);
       const before = replayed(state, 'add', key, inputHash);
       if (before !== null) return { outcome: { resourceId: before, replay: true } };
-      const value = (state.get(counters, counter)?.value ?? 0) + input.by;
+      const value = (state.get(counters, key)?.value ?? 0) + input.by;
       return {
         outcome: { resourceId, replay: false },
         writes: {
           records: [
-            put(counters, { key: counter, value }),
+            put(counters, { key, value }),
             remember({ operation: 'add', key, inputHash, resourceId }),
           ],
           events: [announced(value)],

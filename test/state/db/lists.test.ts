@@ -66,10 +66,11 @@ import {
 } from '../../../server/src/money-out/subaccounts/statement-store.ts';
 import { countSubaccounts, listSubaccounts } from '../../../server/src/money-out/subaccounts/store.ts';
 import type { Database, Sql } from '../../../server/src/state/db/database.ts';
+import { recordsOf } from '../../../server/src/state/db/each-tenant.ts';
 import { splitPeriod } from '../../../server/src/state/db/lists.ts';
 import { migrate } from '../../../server/src/state/db/migrate.ts';
 import { openPostgres } from '../../../server/src/state/db/postgres.ts';
-import { openStream } from '../../../server/src/state/events/log.ts';
+import { openStreams } from '../../../server/src/state/events/log.ts';
 import {
   countMirroredRange,
   listMirroredRange,
@@ -203,8 +204,10 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
   if (what === 'payouts')
     return savePayouts(
       db,
-      tenant,
-      places.map((place) => payoutOf(tenant, place, variant)),
+      recordsOf(
+        tenant,
+        places.map((place) => payoutOf(tenant, place, variant)),
+      ),
     );
   if (what === 'products') {
     await deleteProducts(db, tenant, ids);
@@ -235,8 +238,8 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
       body: '{}',
       headers: null,
     }));
-    await insertDeliveries(db, tenant, deliveries);
-    return updateDeliveries(db, deliveries);
+    await insertDeliveries(db, recordsOf(tenant, deliveries));
+    return updateDeliveries(db, recordsOf(tenant, deliveries));
   }
   if (what === 'observed') {
     const resource = (['card_payment', 'subaccount_payout', 'payment'] as const)[variant % 3]!;
@@ -321,7 +324,7 @@ describeOnDatabase('A total', (open) => {
         fc.array(filters, { minLength: 6, maxLength: 6 }),
         async (steps, asked) => {
           const tenant = await openAccount(database);
-          await openStream(database.sql, tenant);
+          await openStreams(database.sql, [tenant]);
           for (const each of steps)
             await database
               .transaction(async (db) => {
@@ -441,7 +444,7 @@ test('What was there before its counts and amounts were kept is in them while ot
     ({ what: 'payouts', places, variant, isUndone: false }) as const;
   await migrate(starting, undefined, '0041_webhooks');
   const [one, other] = [await openAccount(starting), await openAccount(starting)];
-  for (const tenant of [one, other]) await openStream(starting.sql, tenant);
+  await openStreams(starting.sql, [one, other]);
   await perform(working.sql, one, payouts([0, 1, 2, 3], 0));
 
   // A server of the version before is still running between the two steps.
@@ -1160,7 +1163,7 @@ test('Payouts of a period are in the order of their instants, also where a clock
     code: `SAQ-${minutes}`,
     requestedAt: plusMs(START, minutes * MINUTE),
   });
-  for (const minutes of [1, 5, 3, 9, 7]) await savePayouts(database.sql, tenant, [at(minutes)]);
+  for (const minutes of [1, 5, 3, 9, 7]) await savePayouts(database.sql, recordsOf(tenant, [at(minutes)]));
   const range = {
     limit: 2,
     requestedAfter: plusMs(START, 2 * MINUTE),

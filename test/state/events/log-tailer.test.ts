@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Tenant } from '../../../server/src/kernel/tenant.ts';
 import { snapshots } from '../../../server/src/programs/modes/parts.ts';
-import { createCommitter } from '../../../server/src/state/commit/commit.ts';
+import { createCommitter } from '../../../server/src/state/commit/committer.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import type { StoredEvent } from '../../../server/src/state/events/event.ts';
 import type { Appended } from '../../../server/src/state/events/log.ts';
@@ -152,8 +152,8 @@ async function commit(tenant: Tenant, count: number): Promise<Appended> {
   const committer = createCommitter({
     database,
     clock,
-    onCommit: (_, committed) => {
-      appended = committed;
+    onCommit: ([committed]) => {
+      appended = committed!;
     },
   });
   await committer.change({

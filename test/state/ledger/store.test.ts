@@ -15,7 +15,6 @@ import {
 } from '../../../server/src/state/ledger/postings.ts';
 import {
   post,
-  readBalances,
   readBalancesAndSubaccounts,
   readBalancesAndVersion,
 } from '../../../server/src/state/ledger/store.ts';
@@ -24,6 +23,7 @@ import { describeOnBothEngines } from '../../support/database.ts';
 import {
   ALL_ACCOUNTS,
   ANY_ENTRY,
+  balancesOf,
   CENTS_ACCOUNTS,
   isOwed,
   ledgerTransaction,
@@ -43,13 +43,11 @@ describeOnBothEngines('the ledger', (open, engine) => {
   test('The ledger changes each balance with its postings', async () => {
     const tenant = await openAccount(database);
     await sell(tenant, 'sale', 5000);
-    await post(
-      database.sql,
-      tenant,
-      [ledgerTransaction('release', [{ from: 'merchant_pending', to: 'merchant_balance', amount: 2000 }])],
-      NOW,
-    );
-    expect(await readBalances(database.sql, tenant)).toEqual({
+    const release = ledgerTransaction('release', [
+      { from: 'merchant_pending', to: 'merchant_balance', amount: 2000 },
+    ]);
+    await post(database.sql, [{ tenant, transactions: [release] }], NOW);
+    expect(await balancesOf(database.sql, tenant)).toEqual({
       ...NO_BALANCES,
       merchant_balance: 2000,
       merchant_pending: 3000,
@@ -73,7 +71,7 @@ describeOnBothEngines('the ledger', (open, engine) => {
       merchant_subaccounts: 200,
       received: -500,
     };
-    expect(await readBalances(database.sql, tenant)).toEqual(balances);
+    expect(await balancesOf(database.sql, tenant)).toEqual(balances);
     expect(await readBalancesAndVersion(database.sql, tenant)).toEqual({
       balances,
       version: 4,
@@ -96,8 +94,8 @@ describeOnBothEngines('the ledger', (open, engine) => {
         await sql`discard plans`.execute(trx);
         const group = Array.from({ length: 64 }, (_, index) => sale(`sale:${index}`, 100));
         return scansBy(trx, ['posting', 'ledger_account', 'ledger_transaction'], async () => {
-          await post(trx, tenant, group, NOW);
-          await post(trx, tenant, [sale('one more', 100)], NOW);
+          await post(trx, [{ tenant, transactions: group }], NOW);
+          await post(trx, [{ tenant, transactions: [sale('one more', 100)] }], NOW);
         });
       });
       expect(scans).toEqual({});
@@ -110,30 +108,38 @@ describeOnBothEngines('the ledger', (open, engine) => {
         ({ kind, ref: id, resource: { type: 'card_payment', id }, feeCents }) as const;
       await post(
         database.sql,
-        tenant,
         [
-          build(
-            'paid',
-            [{ from: 'acquirer', to: 'merchant_pending', amount: 500 }],
-            entry('card_payment', 'a'),
-          ),
-          build(
-            'sent',
-            [{ from: 'acquirer', to: 'refunds_in_transit', amount: 70 }],
-            entry('return', 'b', 7),
-          ),
+          {
+            tenant,
+            transactions: [
+              build(
+                'paid',
+                [{ from: 'acquirer', to: 'merchant_pending', amount: 500 }],
+                entry('card_payment', 'a'),
+              ),
+              build(
+                'sent',
+                [{ from: 'acquirer', to: 'refunds_in_transit', amount: 70 }],
+                entry('return', 'b', 7),
+              ),
+            ],
+          },
         ],
         NOW,
       );
       await post(
         database.sql,
-        tenant,
         [
-          build(
-            'free',
-            [{ from: 'merchant_pending', to: 'merchant_balance', amount: 200 }],
-            entry('card_release', 'a'),
-          ),
+          {
+            tenant,
+            transactions: [
+              build(
+                'free',
+                [{ from: 'merchant_pending', to: 'merchant_balance', amount: 200 }],
+                entry('card_release', 'a'),
+              ),
+            ],
+          },
         ],
         // A clock that is behind that of the instance before: the journal never goes back.
         new Date(NOW.getTime() - 1000),
@@ -259,8 +265,12 @@ describeOnBothEngines('the ledger', (open, engine) => {
     const credit = (tenant: Tenant, id: string, amount: number) =>
       post(
         database.sql,
-        tenant,
-        [ledgerTransaction(id, [{ from: 'received', to: 'merchant_balance', amount }])],
+        [
+          {
+            tenant,
+            transactions: [ledgerTransaction(id, [{ from: 'received', to: 'merchant_balance', amount }])],
+          },
+        ],
         NOW,
       );
     const journal = async ({ accountId, environment }: Tenant, db = database.sql) => {
@@ -275,8 +285,8 @@ describeOnBothEngines('the ledger', (open, engine) => {
     const [one, other] = [await openAccount(database), await openAccount(database)];
     await sell(one, 'sale', 100);
     await sell(other, 'sale', 200);
-    expect((await readBalances(database.sql, one)).merchant_pending).toBe(100);
-    expect((await readBalances(database.sql, { ...one, environment: 'sandbox' })).merchant_pending).toBe(0);
+    expect((await balancesOf(database.sql, one)).merchant_pending).toBe(100);
+    expect((await balancesOf(database.sql, { ...one, environment: 'sandbox' })).merchant_pending).toBe(0);
   });
 
   test('The ledger refuses lines that do not sum to zero, with the whole statement that contains them', async () => {
@@ -287,10 +297,12 @@ describeOnBothEngines('the ledger', (open, engine) => {
       subaccountId: null,
       entry: ANY_ENTRY,
     };
-    await expect(post(database.sql, tenant, [sale('good', 100), unbalanced], NOW)).rejects.toMatchObject({
+    await expect(
+      post(database.sql, [{ tenant, transactions: [sale('good', 100), unbalanced] }], NOW),
+    ).rejects.toMatchObject({
       constraint: 'posting_sums_to_zero',
     });
-    expect(await readBalances(database.sql, tenant)).toEqual(NO_BALANCES);
+    expect(await balancesOf(database.sql, tenant)).toEqual(NO_BALANCES);
     expect(await postings(tenant)).toBe(0);
   });
 
@@ -303,7 +315,11 @@ describeOnBothEngines('the ledger', (open, engine) => {
       entry: ANY_ENTRY,
     });
     await expect(
-      post(database.sql, tenant, [half('a', 'acquirer', -5), half('b', 'merchant_pending', 5)], NOW),
+      post(
+        database.sql,
+        [{ tenant, transactions: [half('a', 'acquirer', -5), half('b', 'merchant_pending', 5)] }],
+        NOW,
+      ),
     ).rejects.toMatchObject({ constraint: 'posting_sums_to_zero' });
   });
 
@@ -311,7 +327,7 @@ describeOnBothEngines('the ledger', (open, engine) => {
     const tenant = await openAccount(database);
     await sell(tenant, 'sale', 100);
     await expect(sell(tenant, 'sale', 100)).rejects.toMatchObject({ code: '23505' });
-    expect((await readBalances(database.sql, tenant)).merchant_pending).toBe(100);
+    expect((await balancesOf(database.sql, tenant)).merchant_pending).toBe(100);
   });
 
   test('The ledger refuses a transaction that was posted before, although its lines are on other accounts', async () => {
@@ -320,11 +336,11 @@ describeOnBothEngines('the ledger', (open, engine) => {
     const again = ledgerTransaction('sale', [
       { from: 'merchant_receivable', to: 'merchant_balance', amount: 100 },
     ]);
-    await expect(post(database.sql, tenant, [again], NOW)).rejects.toMatchObject({
+    await expect(post(database.sql, [{ tenant, transactions: [again] }], NOW)).rejects.toMatchObject({
       code: '23505',
       constraint: 'posting_once',
     });
-    expect((await readBalances(database.sql, tenant)).merchant_balance).toBe(0);
+    expect((await balancesOf(database.sql, tenant)).merchant_balance).toBe(0);
   });
 
   test.each<[string, LedgerAccountName, LedgerAccountName]>([
@@ -335,18 +351,22 @@ describeOnBothEngines('the ledger', (open, engine) => {
   ])('The ledger lets no transaction bring %s', async (_, from, to) => {
     const tenant = await openAccount(database);
     await sell(tenant, 'sale', 100);
-    const before = await readBalances(database.sql, tenant);
+    const before = await balancesOf(database.sql, tenant);
     await expect(
-      post(database.sql, tenant, [ledgerTransaction('wrong', [{ from, to, amount: 101 }])], NOW),
+      post(
+        database.sql,
+        [{ tenant, transactions: [ledgerTransaction('wrong', [{ from, to, amount: 101 }])] }],
+        NOW,
+      ),
     ).rejects.toMatchObject({ constraint: 'ledger_account_sign' });
-    expect(await readBalances(database.sql, tenant)).toEqual(before);
+    expect(await balancesOf(database.sql, tenant)).toEqual(before);
   });
 
   test('The ledger does not let a balance grow beyond what can be read back', async () => {
     const tenant = await openAccount(database);
     await sell(tenant, 'all', Number.MAX_SAFE_INTEGER);
     await expect(sell(tenant, 'more', 1)).rejects.toMatchObject({ constraint: 'ledger_account_exact' });
-    expect((await readBalances(database.sql, tenant)).merchant_pending).toBe(Number.MAX_SAFE_INTEGER);
+    expect((await balancesOf(database.sql, tenant)).merchant_pending).toBe(Number.MAX_SAFE_INTEGER);
   });
 
   test('The ledger refuses an account that it does not know', async () => {
@@ -356,7 +376,11 @@ describeOnBothEngines('the ledger', (open, engine) => {
       { account: 'acquirer' as const, amount: -5 },
     ];
     await expect(
-      post(database.sql, tenant, [{ id: 'typo', lines, subaccountId: null, entry: ANY_ENTRY }], NOW),
+      post(
+        database.sql,
+        [{ tenant, transactions: [{ id: 'typo', lines, subaccountId: null, entry: ANY_ENTRY }] }],
+        NOW,
+      ),
     ).rejects.toMatchObject({
       constraint: 'ledger_account_known',
     });
@@ -380,7 +404,7 @@ describeOnBothEngines('the ledger', (open, engine) => {
     const tenant = await openAccount(database);
     await sell(tenant, 'sale', 100);
     await expect(sql.raw(statement).execute(database.sql)).rejects.toMatchObject({ code: '23001' });
-    expect((await readBalances(database.sql, tenant)).merchant_pending).toBe(100);
+    expect((await balancesOf(database.sql, tenant)).merchant_pending).toBe(100);
   });
 
   test('The balances are the sum of the entries, whatever was posted and refused', async () => {
@@ -392,7 +416,7 @@ describeOnBothEngines('the ledger', (open, engine) => {
         async (batches) => {
           const tenant = await openAccount(database);
           await sell(tenant, 'opening', 1000);
-          let expected: Balances = await readBalances(database.sql, tenant);
+          let expected: Balances = await balancesOf(database.sql, tenant);
           for (const [index, moves] of batches.entries()) {
             const transactions = moves
               .filter(({ from, to }) => from !== to)
@@ -404,14 +428,14 @@ describeOnBothEngines('the ledger', (open, engine) => {
               for (const { account: name, amount } of lines)
                 after = { ...after, [name]: after[name] + amount };
             const fits = signsHold(after);
-            const posted = await post(database.sql, tenant, transactions, NOW).then(
+            const posted = await post(database.sql, [{ tenant, transactions }], NOW).then(
               () => true,
               () => false,
             );
             expect(posted).toBe(fits);
             if (posted) expected = after;
           }
-          expect(await readBalances(database.sql, tenant)).toEqual(expected);
+          expect(await balancesOf(database.sql, tenant)).toEqual(expected);
           expect(await sums(tenant)).toEqual(expected);
         },
       ),
@@ -452,7 +476,7 @@ describeOnBothEngines('the ledger', (open, engine) => {
           { account: 'merchant_subaccounts' as const, amount: 1 },
         ],
       };
-      await expect(post(database.sql, tenant, [nameless], NOW)).rejects.toMatchObject({
+      await expect(post(database.sql, [{ tenant, transactions: [nameless] }], NOW)).rejects.toMatchObject({
         constraint: 'posting_names_subaccount',
       });
       const foreign = await openSubaccount(other);
@@ -506,7 +530,11 @@ describeOnBothEngines('the ledger', (open, engine) => {
       { account: 'merchant_balance' as const, amount: 5 },
     ];
     await expect(
-      post(database.sql, tenant, [{ id: 'mixed', lines, subaccountId: null, entry: ANY_ENTRY }], NOW),
+      post(
+        database.sql,
+        [{ tenant, transactions: [{ id: 'mixed', lines, subaccountId: null, entry: ANY_ENTRY }] }],
+        NOW,
+      ),
     ).rejects.toMatchObject({ constraint: 'posting_sums_to_zero' });
   });
 
@@ -518,11 +546,15 @@ describeOnBothEngines('the ledger', (open, engine) => {
     amount: number,
     subaccountId: string | null = null,
   ): Promise<void> {
-    return post(database.sql, tenant, [ledgerTransaction(id, [{ from, to, amount }], subaccountId)], NOW);
+    return post(
+      database.sql,
+      [{ tenant, transactions: [ledgerTransaction(id, [{ from, to, amount }], subaccountId)] }],
+      NOW,
+    );
   }
 
   function sell(tenant: Tenant, id: string, cents: number): Promise<void> {
-    return post(database.sql, tenant, [sale(id, cents)], NOW);
+    return post(database.sql, [{ tenant, transactions: [sale(id, cents)] }], NOW);
   }
 
   async function postings(tenant: Tenant): Promise<number> {

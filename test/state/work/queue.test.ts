@@ -124,7 +124,7 @@ describeOnBothEngines('work that waits', (open) => {
     const other = { ...TENANT, environment: 'sandbox' as const };
     await scheduleTasks(database.sql, other, [at(clock, SECOND, 'waiting')]);
     const drop = ['under way', 'waiting', 'unknown'].map((key) => ({ kind: 'test', key }));
-    await dropTasks(database.sql, TENANT, drop);
+    await dropTasks(database.sql, [{ tenant: TENANT, tasks: drop }]);
     const left = (await tasks()).map(({ environment, key }) => `${environment} ${key}`);
     expect(left).toEqual(['live kept', 'live under way', 'sandbox waiting']);
     await completeTask(database.sql, underWay!);

@@ -41,57 +41,56 @@ const LOADED_CODES = 100;
  */
 export const deliveries: Collection<StoredDelivery> = {
   ...deliveryTable,
-  save: saveDeliveries,
+  saveEach: saveDeliveries,
 };
 
 /** The ids of a product's deliveries, oldest first: derived, and not saved. */
 const ofProducts: Collection<{ productId: string; deliveryIds: readonly string[] }> = {
   name: 'deliveries of a product',
-  async load(sql, tenant, productIds) {
-    const rows = await selectOfProducts(sql, tenant, productIds);
-    return productIds.map((productId) => ({
-      productId,
-      deliveryIds: rows.flatMap((row) => (row.productId === productId ? [row.deliveryId] : [])),
+  async loadEach(sql, products) {
+    const deliveryIds = await selectOfProducts(sql, products);
+    return products.map(({ tenant, key }, nth) => ({
+      tenant,
+      record: { productId: key, deliveryIds: deliveryIds[nth]! },
     }));
   },
   keyOf: ({ productId }) => productId,
-  save: async () => undefined,
+  saveEach: async () => undefined,
 };
 
 /** The codes of products, by product and hash. */
 const codes: Collection<StoredCode> = {
   ...codeTable,
-  save: saveCodes,
+  saveEach: saveCodes,
 };
 
 /** The next codes of stocks: derived, and not saved. */
 const stocks: Collection<{ deliveryId: string; next: readonly StoredCode[]; isWhole: boolean }> = {
   name: 'stock',
-  async load(sql, _tenant, deliveryIds) {
-    const rows = await selectStocks(sql, deliveryIds, LOADED_CODES);
-    return deliveryIds.map((deliveryId) => {
-      const next = rows.filter((code) => code.deliveryId === deliveryId);
-      return { deliveryId, next, isWhole: next.length < LOADED_CODES };
+  async loadEach(sql, deliveryIds) {
+    const stocked = await selectStocks(sql, deliveryIds, LOADED_CODES);
+    return deliveryIds.map(({ tenant, key: deliveryId }, nth) => {
+      const next = stocked[nth]!;
+      return { tenant, record: { deliveryId, next, isWhole: next.length < LOADED_CODES } };
     });
   },
   keyOf: ({ deliveryId }) => deliveryId,
-  save: async () => undefined,
+  saveEach: async () => undefined,
 };
 
 /** The content of each payment. */
 const given: Collection<PaidContent> = {
   name: 'delivered_content',
-  load: (sql, tenant, keys) =>
+  loadEach: (sql, keys) =>
     selectGiven(
       sql,
-      tenant,
-      keys.map((key) => {
+      keys.map(({ tenant, key }) => {
         const [type, id] = key.split(' ') as [PaidType, string];
-        return { type, id };
+        return { tenant, type, id };
       }),
     ),
   keyOf: ({ payment }) => paymentKey(payment),
-  save: saveGiven,
+  saveEach: saveGiven,
 };
 
 interface Queue {
@@ -103,23 +102,23 @@ interface Queue {
 /** The payments of a product that wait for a code, oldest first: derived, and not saved. */
 const queues: Collection<Queue> = {
   name: 'waiting payments',
-  async load(sql, tenant, productIds) {
-    const rows = await selectWaiting(sql, tenant, productIds, MAX_CODES);
-    return productIds.map((productId) => {
-      const payments = rows.flatMap((row) => (row.productId === productId ? [paymentKey(row)] : []));
-      return { productId, payments, isWhole: payments.length < MAX_CODES };
+  async loadEach(sql, products) {
+    const waiting = await selectWaiting(sql, products, MAX_CODES);
+    return products.map(({ tenant, key: productId }, nth) => {
+      const payments = waiting[nth]!.map(paymentKey);
+      return { tenant, record: { productId, payments, isWhole: payments.length < MAX_CODES } };
     });
   },
   keyOf: ({ productId }) => productId,
-  save: async () => undefined,
+  saveEach: async () => undefined,
 };
 
 /** The payments that have begun to wait in the same group of commands. */
 const newlyWaiting: Collection<Omit<Queue, 'isWhole'>> = {
   name: 'newly waiting payments',
-  load: async () => [],
+  loadEach: async () => [],
   keyOf: ({ productId }) => productId,
-  save: async () => undefined,
+  saveEach: async () => undefined,
 };
 
 function paymentKey({ type, id }: PaymentReference): string {

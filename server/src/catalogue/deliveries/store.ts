@@ -1,9 +1,17 @@
 import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import { isObjectId } from '../../kernel/lenient-json.ts';
-import type { Tenant } from '../../kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import { isStorable } from '../../kernel/text.ts';
 import type { DeliveredContent } from '../../money-in/receiving/model.ts';
 import type { Sql } from '../../state/db/database.ts';
+import {
+  isOfWanted,
+  numberedKeys,
+  type TenantKey,
+  type TenantRecord,
+  tenantArrays,
+  tenantOf,
+} from '../../state/db/each-tenant.ts';
 import { listConditions, ownConditions } from '../../state/db/filtered-lists.ts';
 import { inPeriod, selectPage } from '../../state/db/lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
@@ -46,19 +54,15 @@ export const deliveryTable = table<StoredDelivery>('delivery', columns, {
   isKey: isObjectId,
 });
 
-/** Lists the deliveries of products, oldest first, without the deleted ones. */
-export async function selectOfProducts(
-  sql: Sql,
-  tenant: Tenant,
-  productIds: readonly string[],
-): Promise<{ productId: string; deliveryId: string }[]> {
-  const rows = await ofTenant(sql, 'delivery', tenant)
-    .select(['product_id', 'delivery_id'])
-    .where('product_id', 'in', productIds)
-    .where('deleted_at', 'is', null)
-    .orderBy('number')
-    .execute();
-  return rows.map((row) => ({ productId: row.product_id, deliveryId: row.delivery_id }));
+/** Lists the ids of the deliveries of each product, oldest first, without the deleted ones. */
+export async function selectOfProducts(sql: Sql, products: readonly TenantKey[]): Promise<string[][]> {
+  const { rows } = await raw<{ nth: number; delivery_id: string }>`
+    select wanted.nth, delivery.delivery_id from ${numberedKeys(products)}
+    join delivery on ${isOfWanted('delivery')} and delivery.product_id = wanted.key and delivery.deleted_at is null
+    order by delivery.number`.execute(sql);
+  const found = products.map((): string[] => []);
+  for (const { nth, delivery_id } of rows) found[nth - 1]!.push(delivery_id);
+  return found;
 }
 
 /** Lists the first or the last `limit` of the range, newest first. */
@@ -137,11 +141,10 @@ const IN_STOCK: Record<DeliveryStock, RawBuilder<boolean>> = {
 /** Saves deliveries. For a deleted one, the codes in stock are deleted. */
 export async function saveDeliveries(
   sql: Sql,
-  tenant: Tenant,
-  deliveries: readonly StoredDelivery[],
+  deliveries: readonly TenantRecord<StoredDelivery>[],
 ): Promise<void> {
-  await deliveryTable.save(sql, tenant, deliveries);
-  const deleted = deliveries.filter(({ deletedAt }) => deletedAt).map(({ deliveryId }) => deliveryId);
+  await deliveryTable.saveEach(sql, deliveries);
+  const deleted = deliveries.flatMap(({ record }) => (record.deletedAt ? [record.deliveryId] : []));
   if (deleted.length > 0)
     await sql
       .deleteFrom('delivery_code')
@@ -169,30 +172,33 @@ export const codeTable = table<StoredCode, never, 'productId' | 'hash'>('deliver
 /** Selects the `limit` oldest codes in each stock, oldest first. */
 export async function selectStocks(
   sql: Sql,
-  deliveryIds: readonly string[],
+  deliveryIds: readonly TenantKey[],
   limit: number,
-): Promise<StoredCode[]> {
-  const { rows } = await raw<object>`
-    select found.* from unnest(${[...deliveryIds]}::text[]) asked (delivery_id)
+): Promise<StoredCode[][]> {
+  const { rows } = await raw<{ nth: number; number: number }>`
+    select wanted.nth, found.* from ${numberedKeys(deliveryIds)}
     cross join lateral (
-      select * from delivery_code c where c.delivery_id = asked.delivery_id and not c.delivered
+      select * from delivery_code c where c.delivery_id = wanted.key and not c.delivered
       order by c.number limit ${limit}
-    ) found order by found.number`.execute(sql);
-  return rows.map(codeTable.fromRow);
+    ) found where ${isOfWanted('found')} order by found.number`.execute(sql);
+  const codes = deliveryIds.map((): StoredCode[] => []);
+  for (const row of rows) codes[row.nth - 1]!.push(codeTable.fromRow(row));
+  return codes;
 }
 
 /** Saves codes, except undelivered ones of a deleted stock. Deliveries are saved before codes. */
-export async function saveCodes(sql: Sql, tenant: Tenant, codes: readonly StoredCode[]): Promise<void> {
+export async function saveCodes(sql: Sql, codes: readonly TenantRecord<StoredCode>[]): Promise<void> {
   await raw`
     insert into delivery_code (account_id, environment, product_id, code_hash, delivery_id, code, delivered)
-    select ${tenant.accountId}::text, ${tenant.environment}::text, c.product_id, c.hash, c.delivery_id, c.code, c.delivered
+    select c.account_id, c.environment, c.product_id, c.hash, c.delivery_id, c.code, c.delivered
     from unnest(
-      ${codes.map(({ productId }) => productId)}::text[],
-      ${codes.map(({ hash }) => hash)}::text[],
-      ${codes.map(({ deliveryId }) => deliveryId)}::text[],
-      ${codes.map(({ code }) => code)}::text[],
-      ${codes.map(({ isDelivered }) => isDelivered)}::boolean[]
-    ) with ordinality c (product_id, hash, delivery_id, code, delivered, nth)
+      ${tenantArrays(codes)},
+      ${codes.map(({ record }) => record.productId)}::text[],
+      ${codes.map(({ record }) => record.hash)}::text[],
+      ${codes.map(({ record }) => record.deliveryId)}::text[],
+      ${codes.map(({ record }) => record.code)}::text[],
+      ${codes.map(({ record }) => record.isDelivered)}::boolean[]
+    ) with ordinality c (account_id, environment, product_id, hash, delivery_id, code, delivered, nth)
     where c.delivered or exists (select from delivery d where d.delivery_id = c.delivery_id and d.deleted_at is null)
     order by c.nth
     on conflict (account_id, environment, product_id, code_hash) do update set delivered = excluded.delivered`.execute(
@@ -205,71 +211,71 @@ export async function saveCodes(sql: Sql, tenant: Tenant, codes: readonly Stored
 /** Selects the content of payments. */
 export async function selectGiven(
   sql: Sql,
-  tenant: Tenant,
-  payments: readonly { type: PaidType; id: string }[],
-): Promise<PaidContent[]> {
+  payments: readonly { tenant: Tenant; type: PaidType; id: string }[],
+): Promise<TenantRecord<PaidContent>[]> {
   const { rows } = await raw<Selectable<Tables['delivered_content']>>`
     select found.* from unnest(
-      ${payments.map(({ type }) => type)}::text[], ${payments.map(({ id }) => id)}::text[]
-    ) asked (type, id)
-    join delivered_content found on found.account_id = ${tenant.accountId}
-      and found.environment = ${tenant.environment}
-      and found.resource = asked.type and found.resource_id = asked.id
-    order by found.resource, found.resource_id, found.position`.execute(sql);
-  const contents: PaidContent[] = [];
-  for (const row of rows) {
-    const { resource: type, resource_id: id } = row;
-    const item = {
-      deliveryId: row.delivery_id,
-      kind: row.kind,
-      status: row.status,
-      codeHash: row.code_hash,
-      deliveredAt: row.delivered_at,
+      ${tenantArrays(payments)}, ${payments.map(({ type }) => type)}::text[], ${payments.map(({ id }) => id)}::text[]
+    ) wanted (account_id, environment, type, id)
+    join delivered_content found on ${isOfWanted('found')}
+      and found.resource = wanted.type and found.resource_id = wanted.id
+    order by found.account_id, found.environment, found.resource, found.resource_id, found.position`.execute(
+    sql,
+  );
+  const contents = Map.groupBy(
+    rows,
+    (row) => `${tenantKey(tenantOf(row))} ${row.resource} ${row.resource_id}`,
+  );
+  return [...contents.values()].map((items) => {
+    const first = items[0]!;
+    return {
+      tenant: tenantOf(first),
+      record: {
+        payment: { type: first.resource, id: first.resource_id },
+        productId: first.product_id,
+        callbackUrl: first.callback_url,
+        paidAt: first.paid_at,
+        items: items.map((row) => ({
+          deliveryId: row.delivery_id,
+          kind: row.kind,
+          status: row.status,
+          codeHash: row.code_hash,
+          deliveredAt: row.delivered_at,
+        })),
+      },
     };
-    const last = contents.at(-1);
-    if (last?.payment.type === type && last.payment.id === id)
-      contents[contents.length - 1] = { ...last, items: [...last.items, item] };
-    else
-      contents.push({
-        payment: { type, id },
-        productId: row.product_id,
-        callbackUrl: row.callback_url,
-        paidAt: row.paid_at,
-        items: [item],
-      });
-  }
-  return contents;
+  });
 }
 
 /** Lists the `limit` payments of each product that have waited longest for a code. */
 export async function selectWaiting(
   sql: Sql,
-  tenant: Tenant,
-  productIds: readonly string[],
+  products: readonly TenantKey[],
   limit: number,
-): Promise<{ productId: string; type: PaidType; id: string }[]> {
-  const { rows } = await raw<{ product_id: string; resource: PaidType; resource_id: string }>`
-    select found.product_id, found.resource, found.resource_id
-    from unnest(${[...productIds]}::text[]) asked (product_id)
+): Promise<{ type: PaidType; id: string }[][]> {
+  const { rows } = await raw<{ nth: number; resource: PaidType; resource_id: string }>`
+    select wanted.nth, found.resource, found.resource_id from ${numberedKeys(products)}
     cross join lateral (
       select * from delivered_content c
-      where c.account_id = ${tenant.accountId} and c.environment = ${tenant.environment}
-        and c.product_id = asked.product_id and c.status = 'pending'
+      where ${isOfWanted('c')} and c.product_id = wanted.key and c.status = 'pending'
       order by c.paid_at, c.number limit ${limit}
     ) found order by found.paid_at, found.number`.execute(sql);
-  return rows.map((row) => ({ productId: row.product_id, type: row.resource, id: row.resource_id }));
+  const waiting = products.map((): { type: PaidType; id: string }[] => []);
+  for (const { nth, resource: type, resource_id: id } of rows) waiting[nth - 1]!.push({ type, id });
+  return waiting;
 }
 
-export async function saveGiven(sql: Sql, tenant: Tenant, given: readonly PaidContent[]): Promise<void> {
-  const rows = given.flatMap(({ items, ...content }) =>
-    items.map((item, position) => ({ ...content, ...item, position })),
+export async function saveGiven(sql: Sql, given: readonly TenantRecord<PaidContent>[]): Promise<void> {
+  const rows = given.flatMap(({ tenant, record: { items, ...content } }) =>
+    items.map((item, position) => ({ ...content, ...item, tenant, position })),
   );
   await raw`
     insert into delivered_content (account_id, environment, resource, resource_id, position, product_id, delivery_id,
       kind, status, code_hash, callback_url, paid_at, delivered_at)
-    select ${tenant.accountId}::text, ${tenant.environment}::text, g.type, g.id, g.position, g.product_id, g.delivery_id,
+    select g.account_id, g.environment, g.type, g.id, g.position, g.product_id, g.delivery_id,
       g.kind, g.status, g.code_hash, g.callback_url, g.paid_at, g.delivered_at
     from unnest(
+      ${tenantArrays(rows)},
       ${rows.map(({ payment }) => payment.type)}::text[],
       ${rows.map(({ payment }) => payment.id)}::text[],
       ${rows.map(({ position }) => position)}::integer[],
@@ -281,8 +287,8 @@ export async function saveGiven(sql: Sql, tenant: Tenant, given: readonly PaidCo
       ${rows.map(({ callbackUrl }) => callbackUrl)}::text[],
       ${rows.map(({ paidAt }) => paidAt)}::timestamptz[],
       ${rows.map(({ deliveredAt }) => deliveredAt)}::timestamptz[]
-    ) with ordinality g (type, id, position, product_id, delivery_id, kind, status, code_hash, callback_url, paid_at,
-      delivered_at, nth)
+    ) with ordinality g (account_id, environment, type, id, position, product_id, delivery_id, kind, status, code_hash,
+      callback_url, paid_at, delivered_at, nth)
     order by g.nth
     on conflict (account_id, environment, resource, resource_id, position) do update
     set delivery_id = excluded.delivery_id, status = excluded.status, code_hash = excluded.code_hash,

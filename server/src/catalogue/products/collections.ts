@@ -1,4 +1,5 @@
 import type { Collection } from '../../state/commit/commit.ts';
+import { byTenant, loadPerTenant } from '../../state/db/each-tenant.ts';
 import type { StoredProduct } from './model.ts';
 import { countProducts, deleteProducts, productTable } from './store.ts';
 
@@ -11,14 +12,24 @@ export interface ProductRecord {
 /** Products, as a decision reads and writes them. */
 export const products: Collection<ProductRecord> = {
   name: 'product',
-  load: async (sql, tenant, ids) =>
-    (await productTable.load(sql, tenant, ids)).map((product) => ({ id: product.id, product })),
+  loadEach: async (sql, ids) =>
+    (await productTable.loadEach(sql, ids)).map(({ tenant, record }) => ({
+      tenant,
+      record: { id: record.id, product: record },
+    })),
   keyOf: (record) => record.id,
-  async save(sql, tenant, records) {
-    const added = records.flatMap(({ product }) => product ?? []);
-    const deleted = records.filter(({ product }) => product === null).map(({ id }) => id);
-    if (deleted.length > 0) await deleteProducts(sql, tenant, deleted);
-    if (added.length > 0) await productTable.insert(sql, tenant, added);
+  async saveEach(sql, records) {
+    const added = records.flatMap(({ tenant, record }) =>
+      record.product ? [{ tenant, record: record.product }] : [],
+    );
+    const deleted = records.filter(({ record }) => record.product === null);
+    for (const [tenant, own] of byTenant(deleted))
+      await deleteProducts(
+        sql,
+        tenant,
+        own.map(({ record }) => record.id),
+      );
+    if (added.length > 0) await productTable.insertEach(sql, added);
   },
 };
 
@@ -28,8 +39,8 @@ export const products: Collection<ProductRecord> = {
  */
 export const productCount: Collection<{ count: number }> = {
   name: 'product_count',
-  load: async (sql, tenant) => [{ count: await countProducts(sql, tenant) }],
+  loadEach: loadPerTenant(async (sql, tenant) => [{ count: await countProducts(sql, tenant) }]),
   keyOf: () => PRODUCT_COUNT,
-  save: async () => undefined,
+  saveEach: async () => undefined,
 };
 export const PRODUCT_COUNT = 'all';

@@ -3,7 +3,7 @@ import { objectId } from '../../kernel/ids.ts';
 import { type OrderStatus, orderStatusOf } from '../../kernel/orders.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Acquirer, ChargeStatus } from '../../rails/acquirer.ts';
-import { type Committer, joined, type State } from '../../state/commit/commit.ts';
+import { type Committer, joined, loadRecords, type State } from '../../state/commit/commit.ts';
 import { closeOpenPayments, type OrderPayments, readToClose } from '../../state/commit/orders.ts';
 import type { ProductContent } from '../../state/commit/product-content.ts';
 import type { Database } from '../../state/db/database.ts';
@@ -270,7 +270,7 @@ export function createCharging({
         const chargeId = found?.resource.paidChargeId;
         if (!chargeId) return;
         const returnId = returnIdOf(chargeId);
-        const [stored] = await returns.load(database.sql, task, [returnId]);
+        const [stored] = await loadRecords(returns, database.sql, task, [returnId]);
         if (!stored || stored.returnedAt) return;
         const outcome = await acquirer.refund({
           id: railReturnIdOf(stored),

@@ -17,6 +17,8 @@ import {
   readToClose,
 } from '../../state/commit/orders.ts';
 import type { ProductContent, ProductSale } from '../../state/commit/product-content.ts';
+import type { Sql } from '../../state/db/database.ts';
+import type { TenantKey } from '../../state/db/each-tenant.ts';
 import { tokenOf } from '../checkout/model.ts';
 import type { CardPaymentChange } from './decisions.ts';
 import type { StoredCardPayment } from './model.ts';
@@ -42,9 +44,9 @@ export const cardPayments: Collection<StoredCardPayment> = cardPaymentTable;
 
 export const checkoutUses: Collection<CheckoutUse> = {
   name: 'checkout_use',
-  load: (sql, _tenant, tokenIds) => selectCheckoutUses(sql, tokenIds),
+  loadEach: selectCheckoutUses,
   keyOf: (use) => use.tokenId,
-  save: (sql, _tenant, uses) => saveCheckoutUses(sql, uses),
+  saveEach: saveCheckoutUses,
 };
 
 /**
@@ -56,32 +58,27 @@ interface PaymentGroup {
 }
 
 /** Checkout attempts, derived from the payments; read only. */
-const attempts = groupCollection('checkout_attempt', async (sql, tenant, names) =>
-  (await selectByAttempts(sql, tenant, names)).map(({ attempt, orderCode }) => [attempt, orderCode]),
-);
+const attempts = groupCollection('checkout_attempt', selectByAttempts);
 
 /** Orders of merchants by their externalId, derived from the payments; read only. */
-const orders = groupCollection('order', async (sql, tenant, names) =>
-  (await selectByExternalIds(sql, tenant, names)).map(({ externalId, orderCode }) => [externalId, orderCode]),
-);
+const orders = groupCollection('order', selectByExternalIds);
 
 function groupCollection(
   name: string,
-  select: (
-    ...of: Parameters<Collection<PaymentGroup>['load']>
-  ) => Promise<[name: string, orderCode: string][]>,
+  /** Selects the payments of each group. */
+  select: (sql: Sql, names: readonly TenantKey[]) => Promise<string[][]>,
 ): Collection<PaymentGroup> {
   return {
     name,
-    async load(sql, tenant, names) {
-      const rows = await select(sql, tenant, names);
-      return names.map((each) => ({
-        name: each,
-        orderCodes: rows.flatMap(([of, orderCode]) => (of === each ? [orderCode] : [])),
+    async loadEach(sql, names) {
+      const orderCodes = await select(sql, names);
+      return names.map(({ tenant, key }, nth) => ({
+        tenant,
+        record: { name: key, orderCodes: orderCodes[nth]! },
       }));
     },
     keyOf: (row) => row.name,
-    save: () => Promise.reject(new Error(`${name} is read only`)),
+    saveEach: () => Promise.reject(new Error(`${name} is read only`)),
   };
 }
 

@@ -2,6 +2,14 @@ import { sql as raw } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Sql } from '../../state/db/database.ts';
+import {
+  isOfWanted,
+  numberedKeys,
+  type TenantKey,
+  type TenantRecord,
+  tenantOf,
+  wantedKeys,
+} from '../../state/db/each-tenant.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import {
@@ -13,6 +21,7 @@ import {
   type RowsOf,
   table,
 } from '../../state/db/table.ts';
+import type { TenantTable } from '../../state/db/tenant-table.ts';
 import { selectTotals } from '../../state/db/totals.ts';
 import { PAYMENT_STATUSES } from '../receiving/model.ts';
 import { cardPaymentConditions } from './filter.ts';
@@ -81,29 +90,28 @@ export const cardPaymentTable = table<StoredCardPayment, ShownElsewhere>('card_p
 });
 
 /** Lists the payments of each checkout attempt that were paid, or have an open charge. */
-export async function selectByAttempts(
-  sql: Sql,
-  tenant: Tenant,
-  attempts: readonly string[],
-): Promise<{ attempt: string; orderCode: string }[]> {
-  const rows = await paidOrCharging(sql, tenant)
-    .select(['checkout_attempt', 'order_code'])
-    .where('checkout_attempt', 'in', attempts)
-    .execute();
-  return rows.map((row) => ({ attempt: row.checkout_attempt!, orderCode: row.order_code }));
+export function selectByAttempts(sql: Sql, attempts: readonly TenantKey[]): Promise<string[][]> {
+  return selectOfOrders(sql, 'checkout_attempt', attempts);
 }
 
-/** Lists the payments of each order of the merchant's that were paid, or have an open charge. */
-export async function selectByExternalIds(
+/** Lists the payments of each order of a merchant's that were paid, or have an open charge. */
+export function selectByExternalIds(sql: Sql, externalIds: readonly TenantKey[]): Promise<string[][]> {
+  return selectOfOrders(sql, 'external_id', externalIds);
+}
+
+async function selectOfOrders(
   sql: Sql,
-  tenant: Tenant,
-  externalIds: readonly string[],
-): Promise<{ externalId: string; orderCode: string }[]> {
-  const rows = await paidOrCharging(sql, tenant)
-    .select(['external_id', 'order_code'])
-    .where('external_id', 'in', externalIds)
-    .execute();
-  return rows.map((row) => ({ externalId: row.external_id!, orderCode: row.order_code }));
+  column: 'checkout_attempt' | 'external_id',
+  names: readonly TenantKey[],
+): Promise<string[][]> {
+  const { rows } = await raw<{ nth: number; order_code: string }>`
+    select wanted.nth, card_payment.order_code
+    from ${numberedKeys(names)}
+    join card_payment on ${isOfWanted('card_payment')} and ${raw.ref(`card_payment.${column}`)} = wanted.key
+      and (card_payment.paid_at is not null or card_payment.open_charge_id is not null)`.execute(sql);
+  const found = names.map((): string[] => []);
+  for (const { nth, order_code } of rows) found[nth - 1]!.push(order_code);
+  return found;
 }
 
 /**
@@ -180,15 +188,25 @@ export interface CheckoutUse {
   orderCode: string;
 }
 
-export async function selectCheckoutUses(sql: Sql, tokenIds: readonly string[]): Promise<CheckoutUse[]> {
-  const rows = await sql.selectFrom('checkout_use').selectAll().where('token_id', 'in', tokenIds).execute();
-  return rows.map((row) => ({ tokenId: row.token_id, orderCode: row.order_code }));
+export async function selectCheckoutUses(
+  sql: Sql,
+  tokens: readonly TenantKey[],
+): Promise<TenantRecord<CheckoutUse>[]> {
+  // The token says whose use it is.
+  const { rows } = await raw<TenantTable & { token_id: string; order_code: string }>`
+    select token.account_id, token.environment, used.token_id, used.order_code from ${wantedKeys(tokens)}
+    join token on ${isOfWanted('token')} and token.id = wanted.key
+    join checkout_use used on used.token_id = token.id`.execute(sql);
+  return rows.map((row) => ({
+    tenant: tenantOf(row),
+    record: { tokenId: row.token_id, orderCode: row.order_code },
+  }));
 }
 
-export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): Promise<void> {
+export async function saveCheckoutUses(sql: Sql, uses: readonly TenantRecord<CheckoutUse>[]): Promise<void> {
   await sql
     .insertInto('checkout_use')
-    .values(uses.map(({ tokenId, orderCode }) => ({ token_id: tokenId, order_code: orderCode })))
+    .values(uses.map(({ record }) => ({ token_id: record.tokenId, order_code: record.orderCode })))
     .onConflict((conflict) =>
       conflict.column('token_id').doUpdateSet((row) => ({ order_code: row.ref('excluded.order_code') })),
     )

@@ -2,7 +2,14 @@ import { createCoalescedReads } from '../../kernel/coalesce.ts';
 import { behindChange } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { LitecoinRail, LtcAddress } from '../../rails/litecoin.ts';
-import { type Committer, joined, type Reader, type State, type Writes } from '../../state/commit/commit.ts';
+import {
+  type Committer,
+  joined,
+  loadRecords,
+  type Reader,
+  type State,
+  type Writes,
+} from '../../state/commit/commit.ts';
 import { closeOpenPayments, type OrderPayments, readToClose } from '../../state/commit/orders.ts';
 import type { ProductContent } from '../../state/commit/product-content.ts';
 import type { Database } from '../../state/db/database.ts';
@@ -71,7 +78,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
   const sharedReports = createCoalescedReads<R | null>();
 
   async function select(tenant: Tenant, id: string): Promise<R | null> {
-    const [found] = await records.load(database.sql, tenant, [id]);
+    const [found] = await loadRecords(records, database.sql, tenant, [id]);
     return found?.ltc ? found : null;
   }
 

@@ -10,9 +10,9 @@ import { type OutputsOf, saveOutputs, selectOutputs } from './store.ts';
 /** The recorded outputs, by their payment. */
 export const outputs: Collection<OutputsOf> = {
   name: 'ltc_output',
-  load: selectOutputs,
+  loadEach: selectOutputs,
   keyOf: ({ paymentId }) => paymentId,
-  save: saveOutputs,
+  saveEach: saveOutputs,
 };
 
 /** The payments that LTC pays. Their slice provides their records and their events. */

@@ -1,7 +1,13 @@
-import { sql as raw } from 'kysely';
-import type { Tenant } from '../../kernel/tenant.ts';
+import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../../state/db/database.ts';
-import { ofTenant } from '../../state/db/of-tenant.ts';
+import {
+  isOfWanted,
+  numberedKeys,
+  type TenantKey,
+  type TenantRecord,
+  tenantArrays,
+} from '../../state/db/each-tenant.ts';
+import type { Tables } from '../../state/db/tables.ts';
 import type { RecordedOutput } from './decisions.ts';
 
 /** The outputs of one payment. */
@@ -12,32 +18,32 @@ export interface OutputsOf {
 
 export async function selectOutputs(
   sql: Sql,
-  tenant: Tenant,
-  paymentIds: readonly string[],
-): Promise<OutputsOf[]> {
-  const rows = await ofTenant(sql, 'ltc_output', tenant)
-    .selectAll()
-    .where('payment_id', 'in', paymentIds)
-    .orderBy('seen_at')
-    .orderBy('txid')
-    .orderBy('vout')
-    .execute();
-  const found = new Map<string, RecordedOutput[]>(paymentIds.map((paymentId) => [paymentId, []]));
-  for (const { txid, vout, litoshi, seen_at: seenAt, confirmations, state, postings, payment_id: id } of rows)
-    found.get(id)!.push({ txid, vout, litoshi, seenAt, confirmations, state, postings });
-  return [...found].map(([paymentId, outputs]) => ({ paymentId, outputs }));
+  payments: readonly TenantKey[],
+): Promise<TenantRecord<OutputsOf>[]> {
+  const { rows } = await raw<Selectable<Tables['ltc_output']> & { nth: number }>`
+    select found.*, wanted.nth
+    from ${numberedKeys(payments)}
+    join ltc_output found on ${isOfWanted('found')} and found.payment_id = wanted.key
+    order by found.seen_at, found.txid, found.vout`.execute(sql);
+  const found = payments.map((): RecordedOutput[] => []);
+  for (const { nth, txid, vout, litoshi, seen_at: seenAt, confirmations, state, postings } of rows)
+    found[nth - 1]!.push({ txid, vout, litoshi, seenAt, confirmations, state, postings });
+  return payments.map(({ tenant, key }, index) => ({
+    tenant,
+    record: { paymentId: key, outputs: found[index]! },
+  }));
 }
 
 /** Saves the outputs that are new or have changed: a payment may have thousands of others. */
-export async function saveOutputs(sql: Sql, tenant: Tenant, payments: readonly OutputsOf[]): Promise<void> {
-  const all = payments.flatMap(({ paymentId, outputs }) =>
-    outputs.map((output) => ({ ...output, paymentId })),
+export async function saveOutputs(sql: Sql, payments: readonly TenantRecord<OutputsOf>[]): Promise<void> {
+  const all = payments.flatMap(({ tenant, record: { paymentId, outputs } }) =>
+    outputs.map((output) => ({ ...output, tenant, paymentId })),
   );
   if (all.length === 0) return;
   await raw`
     insert into ltc_output (account_id, environment, payment_id, txid, vout, litoshi, seen_at, confirmations, state, postings)
-    select ${tenant.accountId}::text, ${tenant.environment}::text, o.*
-    from unnest(
+    select * from unnest(
+      ${tenantArrays(all)},
       ${all.map(({ paymentId }) => paymentId)}::text[],
       ${all.map(({ txid }) => txid)}::text[],
       ${all.map(({ vout }) => vout)}::integer[],
@@ -46,7 +52,7 @@ export async function saveOutputs(sql: Sql, tenant: Tenant, payments: readonly O
       ${all.map(({ confirmations }) => confirmations)}::integer[],
       ${all.map(({ state }) => state)}::text[],
       ${all.map(({ postings }) => postings)}::integer[]
-    ) o
+    )
     on conflict (txid, vout) do update
     set confirmations = excluded.confirmations, state = excluded.state, postings = excluded.postings
     where (ltc_output.confirmations, ltc_output.state, ltc_output.postings)

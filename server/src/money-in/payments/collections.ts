@@ -30,9 +30,9 @@ export const payments: Collection<StoredPayment> = paymentTable;
 /** The last PIX payments of single-use tokens. */
 export const checkoutUses: Collection<CheckoutUse> = {
   name: 'pix_checkout_use',
-  load: (sql, _tenant, tokenIds) => selectCheckoutUses(sql, tokenIds),
+  loadEach: selectCheckoutUses,
   keyOf: ({ tokenId }) => tokenId,
-  save: (sql, _tenant, uses) => saveCheckoutUses(sql, uses),
+  saveEach: saveCheckoutUses,
 };
 
 /** The sale of a payment for a product; null for any other payment. */

@@ -2,7 +2,7 @@ import { NotFoundError } from '../../kernel/errors.ts';
 import { orderStatusOf } from '../../kernel/orders.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Bank } from '../../rails/bank.ts';
-import type { Collection, Committer } from '../../state/commit/commit.ts';
+import { type Collection, type Committer, loadRecords } from '../../state/commit/commit.ts';
 import { type OrderPayments, orderOfNumber } from '../../state/commit/orders.ts';
 import type { Database } from '../../state/db/database.ts';
 import { assertCallbackUrl, assertNotCanceled, assertOrderOpen } from '../checkout/model.ts';
@@ -108,7 +108,7 @@ export function createPaymentService({
    */
   async function quote(tenant: Tenant, { valueCents, productId }: CreatePaymentInput): Promise<Quote | null> {
     if (tenant.environment === 'sandbox') return null;
-    const [sold] = productId == null ? [] : await products.load(database.sql, tenant, [productId]);
+    const [sold] = productId == null ? [] : await loadRecords(products, database.sql, tenant, [productId]);
     const amountCents = valueCents ?? sold?.product?.priceCents;
     if (amountCents == null) return null;
     return quotes.quoteLitoshi(amountCents).then(

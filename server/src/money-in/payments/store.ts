@@ -1,6 +1,13 @@
 import { sql as raw } from 'kysely';
 import type { Sql } from '../../state/db/database.ts';
 import {
+  isOfWanted,
+  type TenantKey,
+  type TenantRecord,
+  tenantOf,
+  wantedKeys,
+} from '../../state/db/each-tenant.ts';
+import {
   type Columns,
   changing,
   fixed,
@@ -10,6 +17,7 @@ import {
   type RowsOf,
   table,
 } from '../../state/db/table.ts';
+import type { TenantTable } from '../../state/db/tenant-table.ts';
 import type { UnmatchedLtc } from '../ltc/model.ts';
 import type { ShownElsewhere } from '../pix/model.ts';
 import { PIX_COLUMNS } from '../pix/store.ts';
@@ -65,19 +73,25 @@ export interface CheckoutUse {
   paymentId: string;
 }
 
-export async function selectCheckoutUses(sql: Sql, tokenIds: readonly string[]): Promise<CheckoutUse[]> {
-  const rows = await sql
-    .selectFrom('pix_checkout_use')
-    .selectAll()
-    .where('token_id', 'in', tokenIds)
-    .execute();
-  return rows.map((row) => ({ tokenId: row.token_id, paymentId: row.payment_id }));
+export async function selectCheckoutUses(
+  sql: Sql,
+  tokens: readonly TenantKey[],
+): Promise<TenantRecord<CheckoutUse>[]> {
+  // The token says whose use it is.
+  const { rows } = await raw<TenantTable & { token_id: string; payment_id: string }>`
+    select token.account_id, token.environment, used.token_id, used.payment_id from ${wantedKeys(tokens)}
+    join token on ${isOfWanted('token')} and token.id = wanted.key
+    join pix_checkout_use used on used.token_id = token.id`.execute(sql);
+  return rows.map((row) => ({
+    tenant: tenantOf(row),
+    record: { tokenId: row.token_id, paymentId: row.payment_id },
+  }));
 }
 
-export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): Promise<void> {
+export async function saveCheckoutUses(sql: Sql, uses: readonly TenantRecord<CheckoutUse>[]): Promise<void> {
   await sql
     .insertInto('pix_checkout_use')
-    .values(uses.map(({ tokenId, paymentId }) => ({ token_id: tokenId, payment_id: paymentId })))
+    .values(uses.map(({ record }) => ({ token_id: record.tokenId, payment_id: record.paymentId })))
     .onConflict((conflict) =>
       conflict.column('token_id').doUpdateSet((row) => ({ payment_id: row.ref('excluded.payment_id') })),
     )

@@ -7,6 +7,7 @@ import {
   type Collection,
   type Committer,
   joined,
+  loadRecords,
   type Reader,
   type State,
   type Writes,
@@ -101,7 +102,7 @@ export function createPixCharging({
     const { decisions, records } = family;
 
     async function select(tenant: Tenant, id: string): Promise<R | null> {
-      return (await records.load(database.sql, tenant, [id]))[0] ?? null;
+      return (await loadRecords(records, database.sql, tenant, [id]))[0] ?? null;
     }
 
     /**
@@ -158,7 +159,7 @@ export function createPixCharging({
 
     async function registerCode(tenant: Tenant, resource: R): Promise<PixRegistration> {
       const merchantName = await sharedNames(tenant.accountId, async () => {
-        const [account] = await accounts.load(database.sql, tenant, [tenant.accountId]);
+        const [account] = await loadRecords(accounts, database.sql, tenant, [tenant.accountId]);
         return account!.name;
       });
       return rail.register({

@@ -4,6 +4,7 @@ import {
   type Change,
   type Collection,
   joined,
+  loadRecords,
   put,
   type Reader,
   type State,
@@ -104,9 +105,9 @@ export function orderPaymentsOf<R extends StoredPixResource>({
         return paid ? [toOrderPayment(state.need(records, paid.resourceId))] : [];
       }),
     async selectPaid(sql, tenant, order) {
-      const paid = await paidOrders.load(sql, tenant, namesOf(order));
+      const paid = await loadRecords(paidOrders, sql, tenant, namesOf(order));
       const ids = paid.map(({ resourceId }) => resourceId);
-      return (await records.load(sql, tenant, ids)).map(toOrderPayment);
+      return (await loadRecords(records, sql, tenant, ids)).map(toOrderPayment);
     },
   };
 }

@@ -4,7 +4,14 @@ import { hashInput } from '../../kernel/input-hash.ts';
 import { withoutExtra } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
-import { type Committer, joined, type Reader, type State, type Writes } from '../../state/commit/commit.ts';
+import {
+  type Committer,
+  joined,
+  loadRecords,
+  type Reader,
+  type State,
+  type Writes,
+} from '../../state/commit/commit.ts';
 import {
   idempotency,
   idempotencyKeyOf,
@@ -132,7 +139,7 @@ export function createRefundService({
     async find(tenant, reference) {
       const key = keyInReference(reference);
       if (key === null) return (await findMany(tenant, [reference]))[0] ?? null;
-      const [made] = await idempotency.load(database.sql, tenant, [idempotencyKeyOf(REFUND, key)]);
+      const [made] = await loadRecords(idempotency, database.sql, tenant, [idempotencyKeyOf(REFUND, key)]);
       return made ? ((await findMany(tenant, [made.resourceId]))[0] ?? null) : null;
     },
     findMany,

@@ -5,9 +5,9 @@ import { saveReturns, selectReturns } from './store.ts';
 /** Returns, as a decision reads and writes them. */
 export const returns: Collection<StoredReturn> = {
   name: 'payment_return',
-  load: selectReturns,
+  loadEach: selectReturns,
   keyOf: ({ returnId }) => returnId,
-  save: saveReturns,
+  saveEach: saveReturns,
 };
 
 /** The writes of a return. Its one event comes once the payer has the money. */

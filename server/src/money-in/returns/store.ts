@@ -1,5 +1,6 @@
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
+import type { TenantKey, TenantRecord } from '../../state/db/each-tenant.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import {
   type Columns,
@@ -47,10 +48,10 @@ const kept = table<Kept>('payment_return', columns, {
 
 export async function selectReturns(
   sql: Sql,
-  tenant: Tenant,
-  returnIds: readonly string[],
-): Promise<StoredReturn[]> {
-  return (await kept.load(sql, tenant, returnIds)).map(toReturn);
+  returnIds: readonly TenantKey[],
+): Promise<TenantRecord<StoredReturn>[]> {
+  const found = await kept.loadEach(sql, returnIds);
+  return found.map(({ tenant, record }) => ({ tenant, record: toReturn(record) }));
 }
 
 /** Lists the first or the last `limit` of the range, newest first. */
@@ -76,7 +77,7 @@ const conditionsOf = listConditions(returnConditions, {
   lists: { types: RETURNED_TYPES },
 });
 
-export const saveReturns = kept.save;
+export const saveReturns = kept.saveEach;
 
 function toReturn(stored: Kept): StoredReturn {
   return { ...stored, endToEndId: stored.resource.type === 'card_payment' ? null : stored.railId };

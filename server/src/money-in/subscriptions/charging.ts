@@ -1,8 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { DebitReport, PixRail } from '../../rails/pix.ts';
-import type { Committer, Reader, State } from '../../state/commit/commit.ts';
+import { type Committer, loadRecords, type Reader, type State } from '../../state/commit/commit.ts';
 import type { Database } from '../../state/db/database.ts';
+import { loadOf } from '../../state/db/each-tenant.ts';
 import type { TaskHandler } from '../../state/work/queue.ts';
 import { credits, writesOfPix } from '../pix/collections.ts';
 import { type PixReceiver, txidOf } from '../pix/model.ts';
@@ -41,7 +42,7 @@ export function createSubscriptionCharging({
   meter: SubscriptionMeter;
 }): SubscriptionReceiver & { tasks: Record<SubscriptionTask, TaskHandler> } {
   async function select(tenant: Tenant, id: string): Promise<StoredSubscription | null> {
-    return (await selectSubscriptions(database.sql, tenant, [id]))[0] ?? null;
+    return (await loadOf(selectSubscriptions, database.sql, tenant, [id]))[0] ?? null;
   }
 
   /** Applies a decision to a locked subscription. Returns it afterwards; null if it does not exist. */
@@ -104,7 +105,7 @@ export function createSubscriptionCharging({
     const subscription = await select(tenant, id);
     if (!subscription || debits.length === 0) return [];
     const paidIds = debits.flatMap((report) => (report.status === 'paid' ? [report.endToEndId] : []));
-    const known = paidIds.length > 0 ? await credits.load(database.sql, tenant, paidIds) : [];
+    const known = paidIds.length > 0 ? await loadRecords(credits, database.sql, tenant, paidIds) : [];
     const recorded = new Set(known.map(({ endToEndId }) => endToEndId));
     const numbers = numbersOf(subscription);
     return [...debits].sort(byTime).flatMap((report) => {

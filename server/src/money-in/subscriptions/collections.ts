@@ -17,9 +17,9 @@ import { cycleTable, saveSubscriptions, selectBySubscriptionId, selectSubscripti
 /** Subscriptions with their newest cycle, as a decision reads and writes them. */
 export const subscriptions: Collection<StoredSubscription> = {
   name: 'pix_subscription',
-  load: selectSubscriptions,
+  loadEach: selectSubscriptions,
   keyOf: ({ subscriptionId }) => subscriptionId,
-  save: saveSubscriptions,
+  saveEach: saveSubscriptions,
 };
 
 /** The cycles of subscriptions. */

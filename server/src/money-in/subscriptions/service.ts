@@ -8,6 +8,7 @@ import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import type { Collection, Committer } from '../../state/commit/commit.ts';
 import { readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
 import type { Database } from '../../state/db/database.ts';
+import { keysOf, loadOf } from '../../state/db/each-tenant.ts';
 import { writesOfPix } from '../pix/collections.ts';
 import {
   type AccountSettings,
@@ -72,7 +73,7 @@ export function createSubscriptionService({
     tenant: Tenant,
     subscriptionIds: readonly string[],
   ): Promise<(StoredSubscription | null)[]> {
-    const rows = await selectSubscriptions(database.sql, tenant, [...new Set(subscriptionIds)]);
+    const rows = await loadOf(selectSubscriptions, database.sql, tenant, [...new Set(subscriptionIds)]);
     const found = new Map(rows.map((subscription) => [subscription.subscriptionId, subscription]));
     return subscriptionIds.map((subscriptionId) => found.get(subscriptionId) ?? null);
   }
@@ -189,7 +190,7 @@ export function createSubscriptionService({
       return newest?.number ?? 0;
     },
     async newestCycles(tenant, subscriptionIds, limit) {
-      const rows = await selectNewestCycles(database.sql, tenant, subscriptionIds, limit);
+      const rows = await selectNewestCycles(database.sql, keysOf(tenant, subscriptionIds), limit);
       return subscriptionIds.map((id) => rows.filter(({ subscriptionId }) => subscriptionId === id));
     },
   };

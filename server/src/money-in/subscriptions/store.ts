@@ -2,6 +2,13 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
+import {
+  isOfWanted,
+  recordsOf,
+  type TenantKey,
+  type TenantRecord,
+  wantedKeys,
+} from '../../state/db/each-tenant.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { sizeOfPage } from '../../state/db/lists.ts';
 import {
@@ -71,10 +78,9 @@ const subscriptions = table<Kept, ShownElsewhere>('pix_subscription', columns, {
 
 export async function selectSubscriptions(
   sql: Sql,
-  tenant: Tenant,
-  subscriptionIds: readonly string[],
-): Promise<StoredSubscription[]> {
-  return withCycles(sql, tenant, await subscriptions.load(sql, tenant, subscriptionIds));
+  subscriptionIds: readonly TenantKey[],
+): Promise<TenantRecord<StoredSubscription>[]> {
+  return withCycles(sql, await subscriptions.loadEach(sql, subscriptionIds));
 }
 
 /** Finds a subscription of any account, for the payer's page, which knows the id alone. */
@@ -84,8 +90,8 @@ export async function selectBySubscriptionId(
 ): Promise<{ tenant: Tenant; merchantName: string; resource: StoredSubscription } | null> {
   const found = await subscriptions.loadHosted(sql, subscriptionId);
   if (!found) return null;
-  const [resource] = await withCycles(sql, found.tenant, [found.resource]);
-  return { ...found, resource: resource! };
+  const [whole] = await withCycles(sql, recordsOf(found.tenant, [found.resource]));
+  return { ...found, resource: whole!.record };
 }
 
 /** Reads a subscription and the version of the log at which it holds, in one statement and so at one moment. */
@@ -125,7 +131,7 @@ const conditionsOf = listConditions(subscriptionConditions, {
   lists: { status: SUBSCRIPTION_STATUSES },
 });
 
-export const saveSubscriptions = subscriptions.save;
+export const saveSubscriptions = subscriptions.saveEach;
 
 // ── Cycles ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -203,27 +209,29 @@ export async function listCyclesOfEach(
 /** Lists the newest cycles of each subscription, at most `limit` of one, newest first. */
 export async function selectNewestCycles(
   sql: Sql,
-  tenant: Tenant,
-  subscriptionIds: readonly string[],
+  subscriptionIds: readonly TenantKey[],
   limit: number,
 ): Promise<StoredCycle[]> {
   if (subscriptionIds.length === 0) return [];
   const { rows } = await raw<Selectable<Tables['subscription_cycle']>>`
-    select newest.*
-    from unnest(${[...subscriptionIds]}::text[]) asked (id)
+    select newest.* from ${wantedKeys(subscriptionIds)}
     cross join lateral (
-      select * from subscription_cycle where subscription_id = asked.id order by number desc limit ${sizeOfPage(limit)}
+      select * from subscription_cycle where subscription_id = wanted.key order by number desc limit ${sizeOfPage(limit)}
     ) newest
-    where newest.account_id = ${tenant.accountId} and newest.environment = ${tenant.environment}`.execute(
-    sql,
-  );
+    where ${isOfWanted('newest')}`.execute(sql);
   return rows.map(cycleTable.fromRow);
 }
 
-async function withCycles(sql: Sql, tenant: Tenant, found: readonly Kept[]): Promise<StoredSubscription[]> {
-  const ids = found.map(({ subscriptionId }) => subscriptionId);
+async function withCycles(
+  sql: Sql,
+  found: readonly TenantRecord<Kept>[],
+): Promise<TenantRecord<StoredSubscription>[]> {
+  const ids = found.map(({ tenant, record }) => ({ tenant, key: record.subscriptionId }));
   const newest = new Map(
-    (await selectNewestCycles(sql, tenant, ids, 1)).map((cycle) => [cycle.subscriptionId, cycle]),
+    (await selectNewestCycles(sql, ids, 1)).map((cycle) => [cycle.subscriptionId, cycle]),
   );
-  return found.map((each) => Object.assign(each, { cycle: newest.get(each.subscriptionId) ?? null }));
+  return found.map(({ tenant, record }) => ({
+    tenant,
+    record: Object.assign(record, { cycle: newest.get(record.subscriptionId) ?? null }),
+  }));
 }

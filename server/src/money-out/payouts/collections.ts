@@ -2,14 +2,14 @@ import { type Change, type Collection, put, type Writes } from '../../state/comm
 import type { PayoutChange } from './decisions.ts';
 import type { RecentPayouts } from './limits.ts';
 import type { OwnPayout, PayoutTask } from './model.ts';
-import { savePayouts, selectPayouts, selectRecent } from './store.ts';
+import { savePayouts, selectPayoutsOf, selectRecent } from './store.ts';
 
 /** The payouts, as a decision reads and writes them. */
 export const payouts: Collection<OwnPayout> = {
   name: 'payout',
-  load: selectPayouts,
+  loadEach: selectPayoutsOf,
   keyOf: ({ withdrawalId }) => withdrawalId,
-  save: savePayouts,
+  saveEach: savePayouts,
 };
 
 /** The one record of the recent payouts that the hourly limits count, under the key `recent`. */
@@ -22,9 +22,13 @@ export const RECENT = 'recent';
 /** The recent payouts. They are not saved; each command of a group counts those before it. */
 export const recentPayouts: Collection<RecentRecord> = {
   name: 'recent payouts',
-  load: async (sql, tenant) => [{ key: RECENT, ...(await selectRecent(sql, tenant)) }],
+  loadEach: async (sql, keys) =>
+    (await selectRecent(sql, keys)).map(({ tenant, record }) => ({
+      tenant,
+      record: { key: RECENT, ...record },
+    })),
   keyOf: ({ key }) => key,
-  save: async () => undefined,
+  saveEach: async () => undefined,
 };
 
 const SEND: PayoutTask = 'payout.send';

@@ -6,7 +6,7 @@ import { withoutExtra } from '../../kernel/list-range.ts';
 import { methodOf } from '../../kernel/payout-methods/registry.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import type { Bank } from '../../rails/bank.ts';
-import { type Collection, type Committer, put } from '../../state/commit/commit.ts';
+import { type Collection, type Committer, loadRecords, put } from '../../state/commit/commit.ts';
 import {
   idempotency,
   idempotencyKeyOf,
@@ -126,7 +126,7 @@ export function createPayoutService({
     findMany,
     async findByKey(tenant, idempotencyKey) {
       const key = idempotencyKeyOf(REQUEST, idempotencyKey);
-      const [done] = await idempotency.load(database.sql, tenant, [key]);
+      const [done] = await loadRecords(idempotency, database.sql, tenant, [key]);
       return done ? ((await findMany(tenant, [done.resourceId]))[0] ?? null) : null;
     },
     findWithVersion: (tenant, withdrawalId) => selectWithHead(database.sql, tenant, withdrawalId),

@@ -3,6 +3,7 @@ import { PAYOUT_METHODS, type PayoutMethod } from '../../kernel/payout-methods/r
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Sql } from '../../state/db/database.ts';
+import { isOfWanted, type TenantKey, type TenantRecord, tenantArrays } from '../../state/db/each-tenant.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import { type Columns, changing, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
@@ -82,29 +83,49 @@ export async function selectWithHead(
   return found && { version: found.version, payout: withKind(found.resource) };
 }
 
+/** Selects payouts of tenants by withdrawal ids, in one statement. */
+export async function selectPayoutsOf(
+  sql: Sql,
+  ids: readonly TenantKey[],
+): Promise<TenantRecord<OwnPayout>[]> {
+  const found = await payouts.loadEach(sql, ids);
+  return found.map(({ tenant, record }) => ({ tenant, record: withKind(record) }));
+}
+
 /**
- * Selects the instants at which the newest payouts were requested. It runs under the tenant's lock, so that no earlier
- * payout is committed after it.
+ * Selects the instants at which the newest payouts of tenants were requested. It runs under the tenants' locks, so that no
+ * earlier payout is committed after it.
  */
-export async function selectRecent(sql: Sql, tenant: Tenant): Promise<RecentPayouts> {
+export async function selectRecent(
+  sql: Sql,
+  of: readonly { readonly tenant: Tenant }[],
+): Promise<TenantRecord<RecentPayouts>[]> {
   // The method is a constant in the text: a plan for any method may scan all payouts if this one is rare.
   const newest = (method: PayoutMethod | null, most: number) => raw`
     (select ${raw.lit(method)}::text as limited, number, requested_at from payout
-      where account_id = ${tenant.accountId} and environment = ${tenant.environment}
-        ${method === null ? raw`` : raw`and method = ${raw.lit(method)}`}
-      order by number desc limit ${most})`;
+      where ${isOfWanted('payout')} ${method === null ? raw`` : raw`and method = ${raw.lit(method)}`}
+      order by number desc limit ${raw.lit(most)})`;
   const parts = [
     newest(null, PAYOUTS_AN_HOUR),
     ...LIMITED_METHODS.map(({ method, most }) => newest(method, most)),
   ];
-  const { rows } = await raw<{ limited: PayoutMethod | null; requested_at: Date }>`
-    ${raw.join(parts, raw` union all `)} order by number desc`.execute(sql);
-  const instants = (of: PayoutMethod | null) =>
-    rows.filter(({ limited }) => limited === of).map((row) => row.requested_at);
-  return {
-    all: instants(null),
-    byMethod: Object.fromEntries(LIMITED_METHODS.map(({ method }) => [method, instants(method)])),
-  };
+  const { rows } = await raw<{ nth: number; limited: PayoutMethod | null; requested_at: Date }>`
+    select wanted.nth, recent.limited, recent.requested_at
+    from unnest(${tenantArrays(of)}) with ordinality wanted (account_id, environment, nth)
+    cross join lateral (${raw.join(parts, raw` union all `)}) recent
+    order by recent.number desc`.execute(sql);
+  return of.map(({ tenant }, index) => {
+    const own = rows.filter(({ nth }) => nth === index + 1);
+    const instants = (method: PayoutMethod | null) =>
+      own.filter(({ limited }) => limited === method).map((row) => row.requested_at);
+    return {
+      tenant,
+      record: {
+        all: instants(null),
+        byMethod: Object.fromEntries(LIMITED_METHODS.map(({ method }) => [method, instants(method)])),
+      },
+    };
+  });
 }
 
 /** Lists the first or the last `limit` of the range, newest first: by the number, which grows with each request. */
@@ -139,10 +160,10 @@ const conditionsOf = listConditions(payoutConditions, {
   lists: { method: PAYOUT_METHODS, status: PAYOUT_STATUSES },
 });
 
-export async function savePayouts(sql: Sql, tenant: Tenant, saved: readonly OwnPayout[]): Promise<void> {
+export async function savePayouts(sql: Sql, saved: readonly TenantRecord<OwnPayout>[]): Promise<void> {
   await sql
     .insertInto('payout')
-    .values(saved.map((payout) => payouts.toRow(tenant, payout)) as never)
+    .values(saved.map(({ tenant, record }) => payouts.toRow(tenant, record)) as never)
     .onConflict((conflict) =>
       conflict
         .column('withdrawal_id')

@@ -19,36 +19,35 @@ import { type SubaccountMove, withEntry } from './transfers.ts';
 /** The subaccounts as a group of commands sees them. They are not saved: a posting updates the balance. */
 export const subaccounts: Collection<StoredSubaccount> = {
   ...subaccountTable,
-  save: async () => undefined,
+  saveEach: async () => undefined,
 };
 
 /** The subaccounts by external id. They are not saved. */
 export const externalIds: Collection<StoredSubaccount & { externalId: string }> = {
   name: 'subaccount by external id',
-  load: (sql, tenant, keys) =>
-    selectByExternalIds(sql, tenant, keys) as Promise<(StoredSubaccount & { externalId: string })[]>,
+  loadEach: selectByExternalIds,
   keyOf: ({ externalId }) => externalId,
-  save: async () => undefined,
+  saveEach: async () => undefined,
 };
 
 /** The subaccounts that a command opens. */
 export const newSubaccounts: Collection<StoredSubaccount> = {
   ...subaccountTable,
   name: 'new subaccount',
-  load: async () => [],
-  save: subaccountTable.insert,
+  loadEach: async () => [],
+  saveEach: subaccountTable.insertEach,
 };
 
 export const statementEntries: Collection<StoredStatementEntry> = {
   ...entryTable,
-  save: entryTable.insert,
+  saveEach: entryTable.insertEach,
 };
 
 export const payouts: Collection<PayoutRecord> = {
   name: 'subaccount_payout',
-  load: selectPayouts,
+  loadEach: selectPayouts,
   keyOf: ({ payout }) => payout.id,
-  save: savePayouts,
+  saveEach: savePayouts,
 };
 
 /** The subaccounts to which split charges pay. */

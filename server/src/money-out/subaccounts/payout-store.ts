@@ -4,6 +4,7 @@ import { kindOfPixKey, maskPixKey } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Sql } from '../../state/db/database.ts';
+import type { TenantKey, TenantRecord } from '../../state/db/each-tenant.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { headOf } from '../../state/db/head.ts';
 import { sizeOfPage } from '../../state/db/lists.ts';
@@ -93,10 +94,10 @@ const kept = table<Kept>('subaccount_payout', columns, {
 
 export async function selectPayouts(
   sql: Sql,
-  tenant: Tenant,
-  ids: readonly string[],
-): Promise<PayoutRecord[]> {
-  return (await kept.load(sql, tenant, ids)).map(toRecord);
+  ids: readonly TenantKey[],
+): Promise<TenantRecord<PayoutRecord>[]> {
+  const found = await kept.loadEach(sql, ids);
+  return found.map(({ tenant, record }) => ({ tenant, record: toRecord(record) }));
 }
 
 const COLUMN = {
@@ -215,15 +216,17 @@ const conditionsOf = listConditions(subaccountPayoutConditions, {
   lists: { status: SUBACCOUNT_PAYOUT_STATUSES },
 });
 
-export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly PayoutRecord[]): Promise<void> {
-  await kept.save(
+export async function savePayouts(sql: Sql, records: readonly TenantRecord<PayoutRecord>[]): Promise<void> {
+  await kept.saveEach(
     sql,
-    tenant,
-    records.map(({ payout, turboCode, ...own }) => ({
-      ...payout,
-      ...own,
-      turboCode,
-      subCode: payout.code === turboCode ? null : payout.code,
+    records.map(({ tenant, record: { payout, turboCode, ...own } }) => ({
+      tenant,
+      record: {
+        ...payout,
+        ...own,
+        turboCode,
+        subCode: payout.code === turboCode ? null : payout.code,
+      },
     })),
   );
 }

@@ -7,6 +7,7 @@ import type { Bank, TransferStatus } from '../../rails/bank.ts';
 import type { Collection, Committer, Reader, State } from '../../state/commit/commit.ts';
 import { readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
 import type { Database } from '../../state/db/database.ts';
+import { loadOf } from '../../state/db/each-tenant.ts';
 import type { TaskHandler } from '../../state/work/queue.ts';
 import { payouts, subaccounts, writesOf } from './collections.ts';
 import type {
@@ -211,7 +212,7 @@ export function createSubaccountSending({
     },
 
     async recheck(tenant, reference) {
-      const [own] = await selectPayouts(database.sql, tenant, [reference]);
+      const [own] = await loadOf(selectPayouts, database.sql, tenant, [reference]);
       const payout = own?.payout ?? (await selectByReference(database.sql, tenant, reference))?.payout;
       if (!payout) throw new NotFoundError('Payout not found');
       await committer.change({
@@ -226,7 +227,7 @@ export function createSubaccountSending({
 
     tasks: {
       'subaccount_payout.send': async (task) => {
-        const [record] = await selectPayouts(database.sql, task, [task.key]);
+        const [record] = await loadOf(selectPayouts, database.sql, task, [task.key]);
         if (!record || record.payout.status === 'failed' || record.payout.reversed) return;
         await recordOutcome(task, task.key, await send(task, record));
       },

@@ -6,6 +6,7 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import { type Committer, put } from '../../state/commit/commit.ts';
 import { createRequestKeys, readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
 import type { Database } from '../../state/db/database.ts';
+import { loadOf } from '../../state/db/each-tenant.ts';
 import { externalIds, newSubaccounts, statementEntries, subaccounts, writesOfMove } from './collections.ts';
 import { subaccountEvent } from './events.ts';
 import {
@@ -160,7 +161,7 @@ export function createSubaccountService({
       return (await findMany(tenant, [subaccountId]))[0] ?? null;
     },
     async findByExternalId(tenant, externalId) {
-      return (await selectByExternalIds(sql, tenant, [externalId]))[0] ?? null;
+      return (await loadOf(selectByExternalIds, sql, tenant, [externalId]))[0] ?? null;
     },
     async findTransfer(tenant, subaccountId, idempotencyKey) {
       const refId = await requestKeys.resourceOf(tenant, TRANSFER, idempotencyKey);
@@ -210,7 +211,7 @@ export function createSubaccountService({
     },
     findPayoutWithVersion,
     async findPayouts(tenant, ids) {
-      const records = await selectPayouts(sql, tenant, [...new Set(ids)]);
+      const records = await loadOf(selectPayouts, sql, tenant, [...new Set(ids)]);
       const found = new Map(records.map(({ payout }) => [payout.id, payout]));
       return ids.map((id) => found.get(id) ?? null);
     },

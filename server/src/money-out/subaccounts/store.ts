@@ -2,10 +2,17 @@ import { sql as raw } from 'kysely';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
+import {
+  isOfWanted,
+  type TenantKey,
+  type TenantRecord,
+  tenantOf,
+  wantedKeys,
+} from '../../state/db/each-tenant.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { type ListFilter, SUM, sizeOfPage } from '../../state/db/lists.ts';
-import { ofTenant } from '../../state/db/of-tenant.ts';
 import { type Columns, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
+import type { TenantTable } from '../../state/db/tenant-table.ts';
 import { type StoredSubaccount, type SubaccountFilter, subaccountConditions } from './model.ts';
 import { subaccountIdText } from './names.ts';
 
@@ -42,14 +49,15 @@ export const subaccountTable = table<StoredSubaccount>('subaccount', columns, { 
 
 export async function selectByExternalIds(
   sql: Sql,
-  tenant: Tenant,
-  externalIds: readonly string[],
-): Promise<StoredSubaccount[]> {
-  const rows = await ofTenant(sql, 'subaccount', tenant)
-    .selectAll()
-    .where('external_id', 'in', externalIds)
-    .execute();
-  return rows.map(subaccountTable.fromRow);
+  externalIds: readonly TenantKey[],
+): Promise<TenantRecord<StoredSubaccount & { externalId: string }>[]> {
+  const { rows } = await raw<TenantTable>`
+    select subaccount.* from ${wantedKeys(externalIds)}
+    join subaccount on ${isOfWanted('subaccount')} and subaccount.external_id = wanted.key`.execute(sql);
+  return rows.map((row) => ({
+    tenant: tenantOf(row),
+    record: subaccountTable.fromRow(row) as StoredSubaccount & { externalId: string },
+  }));
 }
 
 export async function listSubaccounts(

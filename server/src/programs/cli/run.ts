@@ -12,7 +12,7 @@ import type { UpstreamCheck } from '../../kernel/upstream-check.ts';
 import { createTokenAdministration } from '../../money-in/card-payments/tokens/service.ts';
 import { createLtcControls } from '../../money-in/ltc/service.ts';
 import { ltcPayments } from '../../money-in/payments/collections.ts';
-import { createCommitter } from '../../state/commit/commit.ts';
+import { createCommitter } from '../../state/commit/committer.ts';
 import { BackupError } from '../../state/db/backup.ts';
 import { pathsIn } from '../../state/db/data-folder.ts';
 import type { Database } from '../../state/db/database.ts';
@@ -250,7 +250,10 @@ async function performOnDatabase(
     const committer = createCommitter({
       database,
       clock,
-      onCommit: (tenant) => notifications.push(database.notify(STREAM_CHANNEL, announcement(tenant))),
+      onCommit: (committed) =>
+        notifications.push(
+          database.notify(STREAM_CHANNEL, ...committed.map(({ tenant }) => announcement(tenant))),
+        ),
     });
     const parts = { database, committer, clock };
     if (isOwn && config.upstream) await bootstrapRemote({ ...parts, upstream: config.upstream });

@@ -1,8 +1,16 @@
 import { sql as raw } from 'kysely';
 import { IdempotencyError } from '../../kernel/errors.ts';
 import type { RequestKeys } from '../../kernel/request-keys.ts';
-import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../db/database.ts';
+import {
+  isOfWanted,
+  loadOf,
+  type TenantKey,
+  type TenantRecord,
+  tenantArrays,
+  tenantOf,
+} from '../db/each-tenant.ts';
+import type { TenantTable } from '../db/tenant-table.ts';
 import { type Change, type Collection, put, type Reader, type State } from './commit.ts';
 
 /** The result of an idempotency key. A key belongs to one operation with one input, permanently. */
@@ -16,9 +24,9 @@ export interface IdempotencyRecord {
 /** The idempotency keys of all operations. The key of a record in it is `operation␟key`. */
 export const idempotency: Collection<IdempotencyRecord> = {
   name: 'idempotency',
-  load: selectKeys,
+  loadEach: selectKeys,
   keyOf: ({ operation, key }) => idempotencyKeyOf(operation, key),
-  save: insertKeys,
+  saveEach: insertKeys,
 };
 
 const SEPARATOR = '\u001f';
@@ -58,7 +66,7 @@ export function replayed(state: State, operation: string, key: string, inputHash
 export function createRequestKeys(sql: Sql): RequestKeys {
   return {
     async resourceOf(tenant, operation, key) {
-      const [done] = await selectKeys(sql, tenant, [idempotencyKeyOf(operation, key)]);
+      const [done] = await loadOf(selectKeys, sql, tenant, [idempotencyKeyOf(operation, key)]);
       return done?.resourceId ?? null;
     },
   };
@@ -68,40 +76,44 @@ export function remember(record: IdempotencyRecord): Change {
   return put(idempotency, record);
 }
 
-async function selectKeys(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<IdempotencyRecord[]> {
-  const pairs = keys.map((key) => key.split(SEPARATOR) as [string, string]);
-  const { rows } = await raw<{ operation: string; key: string; input_hash: string; resource_id: string }>`
-    select asked.operation, asked.key, found.input_hash, found.resource_id
-    from unnest(
+async function selectKeys(sql: Sql, keys: readonly TenantKey[]): Promise<TenantRecord<IdempotencyRecord>[]> {
+  const pairs = keys.map(({ key }) => key.split(SEPARATOR) as [string, string]);
+  const { rows } = await raw<
+    TenantTable & { operation: string; key: string; input_hash: string; resource_id: string }
+  >`
+    select found.* from unnest(
+      ${tenantArrays(keys)},
       ${pairs.map(([operation]) => operation)}::text[],
       ${pairs.map(([, key]) => key)}::text[]
-    ) asked (operation, key)
+    ) wanted (account_id, environment, operation, key)
     cross join lateral (
-      select input_hash, resource_id from idempotency i
-      where i.account_id = ${tenant.accountId} and i.environment = ${tenant.environment}
-        and i.operation = asked.operation and i.key = asked.key
+      select account_id, environment, operation, key, input_hash, resource_id from idempotency
+      where ${isOfWanted('idempotency')} and operation = wanted.operation and key = wanted.key
       -- With a limit each key is looked up, whatever number of keys the planner expects: it once scanned all of a tenant.
       limit 1
     ) found
   `.execute(sql);
   return rows.map((row) => ({
-    operation: row.operation,
-    key: row.key,
-    inputHash: row.input_hash,
-    resourceId: row.resource_id,
+    tenant: tenantOf(row),
+    record: {
+      operation: row.operation,
+      key: row.key,
+      inputHash: row.input_hash,
+      resourceId: row.resource_id,
+    },
   }));
 }
 
-async function insertKeys(sql: Sql, tenant: Tenant, records: readonly IdempotencyRecord[]): Promise<void> {
+async function insertKeys(sql: Sql, saved: readonly TenantRecord<IdempotencyRecord>[]): Promise<void> {
   await raw`
     /* remember_keys */
     insert into idempotency (account_id, environment, operation, key, input_hash, resource_id)
-    select ${tenant.accountId}::text, ${tenant.environment}::text, done.*
-    from unnest(
-      ${records.map(({ operation }) => operation)}::text[],
-      ${records.map(({ key }) => key)}::text[],
-      ${records.map(({ inputHash }) => inputHash)}::text[],
-      ${records.map(({ resourceId }) => resourceId)}::text[]
-    ) done
+    select * from unnest(
+      ${tenantArrays(saved)},
+      ${saved.map(({ record }) => record.operation)}::text[],
+      ${saved.map(({ record }) => record.key)}::text[],
+      ${saved.map(({ record }) => record.inputHash)}::text[],
+      ${saved.map(({ record }) => record.resourceId)}::text[]
+    )
   `.execute(sql);
 }

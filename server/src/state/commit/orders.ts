@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely';
 import { type OrderStatus, orderStatusOf } from '../../kernel/orders.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../db/database.ts';
+import { isOfWanted, type TenantKey, tenantArrays } from '../db/each-tenant.ts';
 import {
   type Change,
   type Collection,
@@ -132,16 +133,14 @@ export function openPaymentsOf<
 }): OpenPayments {
   const groups: Collection<OpenGroup> = {
     name: `open ${table}`,
-    async load(sql, tenant, names) {
-      const rows = await selectOpen(sql, tenant, { table, id }, names);
-      return names.map((name) => ({
-        name,
-        ids: rows.flatMap((row) => (row.name === name ? [row.id] : [])),
-      }));
+    async loadEach(sql, names) {
+      const ids = names.map((): string[] => []);
+      for (const { nth, id: found } of await selectOpen(sql, { table, id }, names)) ids[nth]!.push(found);
+      return names.map(({ tenant, key: name }, nth) => ({ tenant, record: { name, ids: ids[nth]! } }));
     },
     keyOf: ({ name }) => name,
     // The group itself has no row: the changed payments are saved instead.
-    save: () => Promise.resolve(),
+    saveEach: () => Promise.resolve(),
   };
   return {
     readOpen: (reader, order) =>
@@ -165,29 +164,30 @@ export function openPaymentsOf<
   };
 }
 
+/** Selects the ids of each of several orders of tenants, by the order's place among the names. */
 async function selectOpen(
   sql: Sql,
-  { accountId, environment }: Tenant,
   { table, id }: { table: string; id: string },
-  names: readonly string[],
-): Promise<{ name: string; id: string }[]> {
+  names: readonly TenantKey[],
+): Promise<{ nth: number; id: string }[]> {
   const of = (kind: string, column: string) => {
-    const values = names.flatMap((name) =>
-      name.startsWith(`${kind} `) ? [name.slice(kind.length + 1)] : [],
+    const wanted = names.flatMap(({ tenant, key }, nth) =>
+      key.startsWith(`${kind} `) ? [{ tenant, name: key.slice(kind.length + 1), nth }] : [],
     );
     const select = (status: 'pending' | 'expired' | 'failed') => raw`
       select ${raw.ref(id)} as id from ${raw.table(table)}
-      where account_id = ${accountId} and environment = ${environment} and status = ${raw.lit(status)}
-        and ${raw.ref(column)} = named.name`;
+      where ${isOfWanted(table)} and status = ${raw.lit(status)} and ${raw.ref(column)} = wanted.name`;
     return raw`
-      select ${kind}::text || ' ' || named.name as name, found.id from unnest(${values}::text[]) as named(name)
+      select wanted.nth, found.id from unnest(
+        ${tenantArrays(wanted)}, ${wanted.map(({ name }) => name)}::text[], ${wanted.map(({ nth }) => nth)}::integer[]
+      ) wanted (account_id, environment, name, nth)
       cross join lateral (
         (${select('pending')})
         union all (${select('expired')} order by number desc limit ${raw.lit(MAX_ENDED)})
         union all (${select('failed')} and returned order by number desc limit ${raw.lit(MAX_ENDED)})
       ) as found`;
   };
-  const { rows } = await raw<{ name: string; id: string }>`
+  const { rows } = await raw<{ nth: number; id: string }>`
     ${of('attempt', 'checkout_attempt')} union all ${of('external_id', 'external_id')}`.execute(sql);
   return rows;
 }

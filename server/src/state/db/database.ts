@@ -18,6 +18,10 @@ export interface Database {
    * dead.
    */
   readonly instance: number;
+  /**
+   * The most transactions of changes at once: fewer than there are connections, so that reads and due work find one.
+   */
+  readonly lanes: number;
   /** Single statements, each its own transaction. */
   readonly sql: Sql;
   /**

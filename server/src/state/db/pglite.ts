@@ -56,6 +56,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     engine: 'pglite',
     // No advisory lock is needed: no other process can hold this folder, so every earlier holder of a task has ended.
     instance: newInstanceId(),
+    lanes: 1,
     sql: connections.sql,
     transaction: connections.transaction,
     maintenance: (work) => work(connections),

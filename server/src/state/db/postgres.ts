@@ -94,6 +94,7 @@ export async function openPostgres({
   return {
     engine: 'postgres',
     instance,
+    lanes: Math.max(1, Math.min(MOST_LANES, poolSize - 1)),
     sql: connections.sql,
     transaction: connections.transaction,
     async maintenance(work) {
@@ -130,6 +131,9 @@ export async function openPostgres({
     },
   };
 }
+
+/** More transactions at once make smaller groups, which cost more of the processors for each command. */
+const MOST_LANES = 4;
 
 /**
  * Settings of each session. Days and hours in SQL are the same on every server and on PGlite. The transaction

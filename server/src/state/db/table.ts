@@ -3,6 +3,14 @@ import { ValidationError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { isStorable, NOT_STORABLE } from '../../kernel/text.ts';
 import type { Sql } from './database.ts';
+import {
+  loadOf,
+  recordsOf,
+  type TenantKey,
+  type TenantRecord,
+  tenantArrays,
+  tenantOf,
+} from './each-tenant.ts';
 import { headOf } from './head.ts';
 import type { TenantTable } from './tenant-table.ts';
 
@@ -102,18 +110,6 @@ type Together<Union> = [Union] extends [never]
 
 // ── The table ───────────────────────────────────────────────────────────────────────────────────
 
-/** The key of a record among those of all tenants. */
-export interface TenantKey {
-  tenant: Tenant;
-  key: string;
-}
-
-/** A record of one of several tenants. */
-export interface TenantRecord<Stored> {
-  tenant: Tenant;
-  record: Stored;
-}
-
 /** The queries by the key of a record. A table is the collection of its records, as a decision reads and writes them. */
 export interface Table<Stored, Named extends keyof Stored = keyof Stored> {
   readonly name: string;
@@ -141,6 +137,8 @@ export interface Table<Stored, Named extends keyof Stored = keyof Stored> {
   saveEach(sql: Sql, records: readonly TenantRecord<Stored>[]): Promise<void>;
   /** Inserts records. One that is stored already is an error. */
   insert(sql: Sql, tenant: Tenant, records: readonly Stored[]): Promise<void>;
+  /** Inserts the records of several tenants in one statement. */
+  insertEach(sql: Sql, records: readonly TenantRecord<Stored>[]): Promise<void>;
 }
 
 /**
@@ -225,14 +223,15 @@ export function table<
       .execute();
   }
 
+  async function insertEach(sql: Sql, records: readonly TenantRecord<Stored>[]): Promise<void> {
+    await insertion(
+      sql,
+      records.map(({ tenant, record }) => toRow(tenant, record)),
+    ).execute();
+  }
+
   async function load(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Stored[]> {
-    if (named.length > 1) {
-      const found = await loadEach(
-        sql,
-        keys.map((each) => ({ tenant, key: each })),
-      );
-      return found.map(({ record }) => record);
-    }
+    if (named.length > 1) return loadOf(loadEach, sql, tenant, keys);
     const possible = keys.filter(isKey);
     if (possible.length === 0) return [];
     const isOneOf = refs[0] ? raw`${refs[0]} = any(${possible}::text[])` : raw`true`;
@@ -246,8 +245,7 @@ export function table<
     if (possible.length === 0) return [];
     const values = possible.map((each) => valuesOf(each.key, named.length));
     const arrays = [
-      raw`${possible.map(({ tenant }) => tenant.accountId)}::text[]`,
-      raw`${possible.map(({ tenant }) => tenant.environment)}::text[]`,
+      tenantArrays(possible),
       ...named.map(({ type }, nth) => raw`${values.map((each) => each[nth])}::${raw.raw(type)}[]`),
     ];
     // With a limit each key is looked up. Without it PostgreSQL may scan all rows of a tenant for many keys.
@@ -287,23 +285,11 @@ export function table<
       return row ? { tenant: tenantOf(row), merchantName: row.merchant_name, resource: fromRow(row) } : null;
     },
 
-    save: (sql, tenant, records) =>
-      saveEach(
-        sql,
-        records.map((record) => ({ tenant, record })),
-      ),
+    save: (sql, tenant, records) => saveEach(sql, recordsOf(tenant, records)),
     saveEach,
-    async insert(sql, tenant, records) {
-      await insertion(
-        sql,
-        records.map((record) => toRow(tenant, record)),
-      ).execute();
-    },
+    insert: (sql, tenant, records) => insertEach(sql, recordsOf(tenant, records)),
+    insertEach,
   };
-}
-
-function tenantOf({ account_id: accountId, environment }: TenantTable): Tenant {
-  return { accountId, environment };
 }
 
 /** Splits a key into its values. The last has the spaces that are left. */

@@ -1,5 +1,6 @@
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import type { Database } from '../db/database.ts';
+import type { StoredEvent } from './event.ts';
 import { announcement, STREAM_CHANNEL } from './log-tailer.ts';
 
 /**
@@ -19,9 +20,11 @@ export function createAnnouncer(database: Database, onError: (error: unknown) =>
     inFlight = null;
   }
   return {
-    announce(tenant: Tenant, version: number) {
-      waiting.set(tenantKey(tenant), announcement(tenant, version));
-      inFlight ??= announceAll();
+    /** Announces the newest version of each of the tenants of a commit. */
+    announce(committed: readonly { readonly tenant: Tenant; readonly events: readonly StoredEvent[] }[]) {
+      for (const { tenant, events } of committed)
+        waiting.set(tenantKey(tenant), announcement(tenant, events.at(-1)!.version));
+      if (waiting.size > 0) inFlight ??= announceAll();
     },
     /** Resolves when every notification has been sent. */
     idle: async () => inFlight,

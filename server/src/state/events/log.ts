@@ -1,7 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { type Nullable, sql as raw } from 'kysely';
-import type { Tenant } from '../../kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import type { Sql } from '../db/database.ts';
+import { isOfWanted, tenantArrays, tenantOf } from '../db/each-tenant.ts';
+import type { TenantTable } from '../db/tenant-table.ts';
 import {
   type EventRow,
   eventFromRow,
@@ -20,22 +22,46 @@ export interface Topic {
 }
 
 /**
- * Takes the tenant's lock, which is held to the end of the transaction, and returns the version of the newest
- * event. Null, without a lock, for a tenant without a log: the caller then calls `openStream` and retries.
+ * Takes the locks of tenants, which are held to the end of the transaction, and returns the version of the newest event of
+ * each, by its key: null for a tenant that another transaction has locked, which is not waited for. A tenant without a log
+ * is missing: the caller then calls `openStreams` and retries.
  */
-export async function lockStream(sql: Sql, { accountId, environment }: Tenant): Promise<number | null> {
+export async function lockStreams(
+  sql: Sql,
+  tenants: readonly Tenant[],
+): Promise<ReadonlyMap<string, number | null>> {
+  const { rows } = await raw<TenantTable & { version: number | null }>`
+    /* lock_streams */
+    select known.account_id, known.environment, locked.version
+    from unnest(${tenantArrays(tenants.map((tenant) => ({ tenant })))}) wanted (account_id, environment)
+    cross join lateral (
+      select account_id, environment from stream where ${isOfWanted('stream')} limit 1
+    ) known
+    left join lateral (
+      select version from stream where ${isOfWanted('stream')} for update skip locked
+    ) locked on true
+  `.execute(sql);
+  return new Map(rows.map((row) => [tenantKey(tenantOf(row)), row.version]));
+}
+
+/** Waits for the lock of one tenant. The result is that of `lockStreams`. */
+export async function waitForStream(sql: Sql, tenant: Tenant): Promise<ReadonlyMap<string, number | null>> {
+  const { accountId, environment } = tenant;
   const { rows } = await raw<{ version: number }>`
     /* lock_stream */
     select version from stream where account_id = ${accountId} and environment = ${environment} for update
   `.execute(sql);
-  return rows[0]?.version ?? null;
+  return new Map(rows.map(({ version }) => [tenantKey(tenant), version]));
 }
 
-/** Creates the log of a tenant, unless another instance has just created it. */
-export async function openStream(sql: Sql, tenant: Tenant): Promise<void> {
+/**
+ * Creates the logs of tenants, unless another instance has just created them. Transactions that create several do so in the
+ * order of this list.
+ */
+export async function openStreams(sql: Sql, tenants: readonly Tenant[]): Promise<void> {
   await sql
     .insertInto('stream')
-    .values({ account_id: tenant.accountId, environment: tenant.environment })
+    .values(tenants.map(({ accountId, environment }) => ({ account_id: accountId, environment })))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
@@ -80,39 +106,50 @@ export interface Appended {
   readonly previousMark: number;
 }
 
-/** Appends the events from `assignVersions`, under the lock of `lockStream`. */
+/**
+ * Appends the events of tenants from `assignVersions`, under the locks of `lockStreams`. Returns the mark of the event
+ * before those of each tenant, by its key.
+ */
 export async function append(
   sql: Sql,
-  { accountId, environment }: Tenant,
-  events: readonly StoredEvent[],
-): Promise<Appended> {
-  const [first, last] = [events[0], events.at(-1)];
-  if (!first || !last) return { events, previousMark: 0 };
-  const { rows } = await raw<{ mark: number | null }>`
+  appended: readonly { readonly tenant: Tenant; readonly events: readonly StoredEvent[] }[],
+): Promise<ReadonlyMap<string, number>> {
+  const all = appended.flatMap(({ tenant, events }) => events.map((event) => ({ tenant, event })));
+  if (all.length === 0) return new Map();
+  const of = <Value>(member: (event: StoredEvent) => Value) => all.map(({ event }) => member(event));
+  const logs = appended.filter(({ events }) => events.length > 0);
+  const { rows } = await raw<TenantTable & { mark: number | null }>`
     /* append_events */
     with appended as (
       insert into event
         (account_id, environment, version, mark, kind, resource, resource_id, previous_status, occurred_at, snapshot)
-      select ${accountId}::text, ${environment}::text, e.version, ${last.mark}::integer, e.kind, e.resource, e.resource_id,
-        e.previous_status, ${last.occurredAt}::timestamptz, e.snapshot::jsonb
+      select e.account_id, e.environment, e.version, e.mark, e.kind, e.resource, e.resource_id, e.previous_status,
+        e.occurred_at, e.snapshot::jsonb
       from unnest(
-        ${events.map(({ version }) => version)}::bigint[],
-        ${events.map(({ kind }) => kind)}::text[],
-        ${events.map(({ resource }) => resource)}::text[],
-        ${events.map(({ resourceId }) => resourceId)}::text[],
-        ${events.map(({ previousStatus }) => previousStatus)}::text[],
-        ${events.map(({ snapshot }) => JSON.stringify(snapshot))}::text[]
-      ) e (version, kind, resource, resource_id, previous_status, snapshot)
+        ${tenantArrays(all)},
+        ${of(({ version }) => version)}::bigint[],
+        ${of(({ mark }) => mark)}::integer[],
+        ${of(({ kind }) => kind)}::text[],
+        ${of(({ resource }) => resource)}::text[],
+        ${of(({ resourceId }) => resourceId)}::text[],
+        ${of(({ previousStatus }) => previousStatus)}::text[],
+        ${of(({ occurredAt }) => occurredAt)}::timestamptz[],
+        ${of(({ snapshot }) => JSON.stringify(snapshot))}::text[]
+      ) e (account_id, environment, version, mark, kind, resource, resource_id, previous_status, occurred_at, snapshot)
     )
-    update stream set version = ${last.version}::bigint
-    where account_id = ${accountId}::text and environment = ${environment}::text
-    returning (
+    update stream set version = log.last
+    from unnest(
+      ${tenantArrays(logs)},
+      ${logs.map(({ events }) => events[0]!.version)}::bigint[],
+      ${logs.map(({ events }) => events.at(-1)!.version)}::bigint[]
+    ) log (account_id, environment, first, last)
+    where stream.account_id = log.account_id and stream.environment = log.environment
+    returning stream.account_id, stream.environment, (
       select mark from event
-      where account_id = ${accountId}::text and environment = ${environment}::text
-        and version = ${first.version - 1}::bigint
+      where account_id = log.account_id and environment = log.environment and version = log.first - 1
     ) as mark
   `.execute(sql);
-  return { events, previousMark: rows[0]?.mark ?? 0 };
+  return new Map(rows.map((row) => [tenantKey(tenantOf(row)), row.mark ?? 0]));
 }
 
 /** The version of the newest event; 0 before the first one. */

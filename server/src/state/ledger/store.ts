@@ -1,18 +1,27 @@
 import { sql as raw } from 'kysely';
 import type { Cents } from '../../kernel/money.ts';
-import type { Tenant } from '../../kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import type { Sql } from '../db/database.ts';
+import { isOfWanted, tenantArrays, tenantOf } from '../db/each-tenant.ts';
+import type { TenantTable } from '../db/tenant-table.ts';
 import { type Balances, type LedgerAccountName, type LedgerTransaction, NO_BALANCES } from './postings.ts';
 
-/** Every balance of a tenant. */
-export async function readBalances(sql: Sql, tenant: Tenant): Promise<Balances> {
-  const { rows } = await raw<{ name: LedgerAccountName; balance: number }>`
+/** Every balance of tenants, by their keys. */
+export async function readBalances(
+  sql: Sql,
+  tenants: readonly Tenant[],
+): Promise<ReadonlyMap<string, Balances>> {
+  const { rows } = await raw<TenantTable & { name: LedgerAccountName; balance: number }>`
     /* read_balances */
-    select name, balance from ledger_account
-    where account_id = ${tenant.accountId} and environment = ${tenant.environment}
+    select found.* from unnest(${tenantArrays(tenants.map((tenant) => ({ tenant })))}) wanted (account_id, environment)
+    cross join lateral (
+      select account_id, environment, name, balance from ledger_account where ${isOfWanted('ledger_account')}
+      -- With a limit each tenant is looked up, whatever number the planner expects: a tenant has an account of each name.
+      limit ${raw.lit(Object.keys(NO_BALANCES).length)}
+    ) found
   `.execute(sql);
-  const balances = { ...NO_BALANCES };
-  for (const { name, balance } of rows) balances[name] = balance;
+  const balances = new Map(tenants.map((tenant) => [tenantKey(tenant), { ...NO_BALANCES }]));
+  for (const row of rows) balances.get(tenantKey(tenantOf(row)))![row.name] = row.balance;
   return balances;
 }
 
@@ -68,28 +77,31 @@ function fromRows(rows: readonly BalanceRow[]) {
 }
 
 /**
- * Appends the transactions, each whole, and their rows of the journal in one statement; the database changes
- * the balances with them. A transaction that was posted before, does not balance, or gives an account the
- * wrong sign fails.
+ * Appends the transactions of tenants, each whole, and their rows of the journal in one statement; the database changes
+ * the balances with them. A transaction that was posted before, does not balance, or gives an account the wrong sign fails.
  */
 export async function post(
   sql: Sql,
-  tenant: Tenant,
-  transactions: readonly LedgerTransaction[],
+  posted: readonly { readonly tenant: Tenant; readonly transactions: readonly LedgerTransaction[] }[],
   occurredAt: Date,
 ): Promise<void> {
-  if (transactions.length === 0) return;
-  const lines = transactions.flatMap(({ id, lines, subaccountId }) =>
-    lines.map(({ account, amount }) => ({
-      id,
-      account,
-      amount,
-      subaccountId: account === 'merchant_subaccounts' ? subaccountId : null,
-    })),
+  const lines = posted.flatMap(({ tenant, transactions }) =>
+    transactions.flatMap(({ id, lines, subaccountId }) =>
+      lines.map(({ account, amount }) => ({
+        tenant,
+        id,
+        account,
+        amount,
+        subaccountId: account === 'merchant_subaccounts' ? subaccountId : null,
+      })),
+    ),
   );
-  const entries = transactions.map(({ entry }) => entry);
+  if (lines.length === 0) return;
+  const all = posted.flatMap(({ tenant, transactions }) =>
+    transactions.map((transaction) => ({ ...transaction, tenant })),
+  );
   const deltasOf = (name: LedgerAccountName) =>
-    transactions.map(({ lines }) => lines.find(({ account }) => account === name)?.amount ?? 0);
+    all.map((transaction) => transaction.lines.find(({ account }) => account === name)?.amount ?? 0);
   await raw`
     /* post */
     with journal as (
@@ -100,8 +112,8 @@ export async function post(
         balance, subaccounts, pending, dispute_hold, ltc, receivable
       )
       select
-        ${tenant.accountId}::text, ${tenant.environment}::text,
-        coalesce(newest.number, ${BEFORE_JOURNAL}::bigint) + entry.nth,
+        entry.account_id, entry.environment,
+        coalesce(newest.number, ${BEFORE_JOURNAL}::bigint) + count(*) over upto,
         coalesce(newest.entries, ${BEFORE_JOURNAL}::bigint) + sum(entry.is_entry::integer) over upto,
         entry.is_entry, entry.id, entry.kind, entry.ref, entry.resource, entry.resource_id, entry.subaccount_id, entry.fee_cents,
         greatest(${occurredAt}::timestamptz, newest.occurred_at),
@@ -115,13 +127,14 @@ export async function post(
       from (
         select *, (balance, subaccounts, pending, dispute_hold, ltc, receivable) <> (0, 0, 0, 0, 0, 0) as is_entry
         from unnest(
-          ${transactions.map(({ id }) => id)}::text[],
-          ${entries.map(({ kind }) => kind)}::text[],
-          ${entries.map(({ ref }) => ref)}::text[],
-          ${entries.map(({ resource }) => resource?.type ?? null)}::text[],
-          ${entries.map(({ resource }) => resource?.id ?? null)}::text[],
-          ${transactions.map(({ subaccountId }) => subaccountId)}::text[],
-          ${entries.map(({ feeCents }) => feeCents)}::bigint[],
+          ${tenantArrays(all)},
+          ${all.map(({ id }) => id)}::text[],
+          ${all.map(({ entry }) => entry.kind)}::text[],
+          ${all.map(({ entry }) => entry.ref)}::text[],
+          ${all.map(({ entry }) => entry.resource?.type ?? null)}::text[],
+          ${all.map(({ entry }) => entry.resource?.id ?? null)}::text[],
+          ${all.map(({ subaccountId }) => subaccountId)}::text[],
+          ${all.map(({ entry }) => entry.feeCents)}::bigint[],
           ${deltasOf('merchant_balance')}::bigint[],
           ${deltasOf('merchant_subaccounts')}::bigint[],
           ${deltasOf('merchant_pending')}::bigint[],
@@ -129,21 +142,28 @@ export async function post(
           ${deltasOf('merchant_ltc')}::bigint[],
           ${deltasOf('merchant_receivable')}::bigint[]
         ) with ordinality entry (
-          id, kind, ref, resource, resource_id, subaccount_id, fee_cents,
+          account_id, environment, id, kind, ref, resource, resource_id, subaccount_id, fee_cents,
           balance, subaccounts, pending, dispute_hold, ltc, receivable, nth
         )
-      ) entry left join (
-        select number, entries, occurred_at, balance, subaccounts, pending, dispute_hold, ltc, receivable
-        from ledger_transaction
-        where account_id = ${tenant.accountId}::text and environment = ${tenant.environment}::text
-        order by number desc limit 1
-      ) newest on true
-      window upto as (order by entry.nth rows unbounded preceding)
+      ) entry
+      join (
+        -- The newest row of each tenant is looked up once.
+        select wanted.account_id, wanted.environment, last.number, last.entries, last.occurred_at,
+          last.balance, last.subaccounts, last.pending, last.dispute_hold, last.ltc, last.receivable
+        from unnest(${tenantArrays(posted.filter(({ transactions }) => transactions.length > 0))}) wanted (account_id, environment)
+        left join lateral (
+          select * from ledger_transaction where ${isOfWanted('ledger_transaction')} order by number desc limit 1
+        ) last on true
+      ) newest on newest.account_id = entry.account_id and newest.environment = entry.environment
+      window upto as (
+        partition by entry.account_id, entry.environment order by entry.nth rows unbounded preceding
+      )
     )
     insert into posting
       (account_id, environment, transaction_id, ledger_account, amount, subaccount_id, occurred_at)
-    select ${tenant.accountId}::text, ${tenant.environment}::text, line.*, ${occurredAt}::timestamptz
+    select line.*, ${occurredAt}::timestamptz
     from unnest(
+      ${tenantArrays(lines)},
       ${lines.map(({ id }) => id)}::text[],
       ${lines.map(({ account }) => account)}::text[],
       ${lines.map(({ amount }) => amount)}::bigint[],

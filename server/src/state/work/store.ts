@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely';
-import type { Tenant } from '../../kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import { INSTANCE_LOCK, type Sql } from '../db/database.ts';
+import { tenantArrays } from '../db/each-tenant.ts';
 
 export interface TaskName {
   readonly kind: string;
@@ -21,39 +22,56 @@ export interface Task extends Tenant, TaskName {
   readonly lease: string;
 }
 
+/** Tasks of one tenant. */
+interface TasksOf<Named extends TaskName> {
+  readonly tenant: Tenant;
+  readonly tasks: readonly Named[];
+}
+
+/** Adds tasks of one tenant. */
+export function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly NewTask[]): Promise<void> {
+  return scheduleTasksOf(sql, [{ tenant, tasks }]);
+}
+
 /**
- * Adds tasks; an existing task gets the new instant. If it is under way, it stays with its holder and is done
+ * Adds tasks of tenants; an existing task gets the new instant. If it is under way, it stays with its holder and is done
  * again after that: never twice at once.
  */
-export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly NewTask[]): Promise<void> {
-  const latest = new Map(tasks.map((task) => [`${task.kind} ${task.key}`, task]));
+export async function scheduleTasksOf(sql: Sql, scheduled: readonly TasksOf<NewTask>[]): Promise<void> {
+  const latest = new Map(
+    scheduled.flatMap(({ tenant, tasks }) =>
+      tasks.map((task) => [`${tenantKey(tenant)} ${task.kind} ${task.key}`, { tenant, task }] as const),
+    ),
+  );
   if (latest.size === 0) return;
   const rows = [...latest.values()];
   await raw`
     /* schedule_tasks */
-    insert into task (kind, account_id, environment, key, due_at)
-    select t.kind, ${tenant.accountId}::text, ${tenant.environment}::text, t.key, t.due_at
-    from unnest(
-      ${rows.map(({ kind }) => kind)}::text[],
-      ${rows.map(({ key }) => key)}::text[],
-      ${rows.map(({ at }) => at)}::timestamptz[]
-    ) t (kind, key, due_at)
+    insert into task (account_id, environment, kind, key, due_at)
+    select * from unnest(
+      ${tenantArrays(rows)},
+      ${rows.map(({ task }) => task.kind)}::text[],
+      ${rows.map(({ task }) => task.key)}::text[],
+      ${rows.map(({ task }) => task.at)}::timestamptz[]
+    )
     on conflict (kind, account_id, environment, key) do update
     set due_at = excluded.due_at, attempts = 0, outages = 0, revision = task.revision + 1
   `.execute(sql);
 }
 
-/** Deletes tasks, except those under way: their holders end them. */
-export async function dropTasks(sql: Sql, tenant: Tenant, tasks: readonly TaskName[]): Promise<void> {
-  if (tasks.length === 0) return;
+/** Deletes tasks of tenants, except those under way: their holders end them. */
+export async function dropTasks(sql: Sql, dropped: readonly TasksOf<TaskName>[]): Promise<void> {
+  const rows = dropped.flatMap(({ tenant, tasks }) => tasks.map((task) => ({ tenant, task })));
+  if (rows.length === 0) return;
   await raw`
     delete from task
     using unnest(
-      ${tasks.map(({ kind }) => kind)}::text[],
-      ${tasks.map(({ key }) => key)}::text[]
-    ) t (kind, key)
-    where task.kind = t.kind and task.account_id = ${tenant.accountId}
-      and task.environment = ${tenant.environment} and task.key = t.key and task.lease is null
+      ${tenantArrays(rows)},
+      ${rows.map(({ task }) => task.kind)}::text[],
+      ${rows.map(({ task }) => task.key)}::text[]
+    ) t (account_id, environment, kind, key)
+    where task.kind = t.kind and task.account_id = t.account_id
+      and task.environment = t.environment and task.key = t.key and task.lease is null
   `.execute(sql);
 }
 

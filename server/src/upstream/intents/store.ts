@@ -3,6 +3,7 @@ import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Collection } from '../../state/commit/commit.ts';
 import type { Sql } from '../../state/db/database.ts';
+import { loadPerTenant } from '../../state/db/each-tenant.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import { type Columns, changing, fixed, json, type RowsOf, table } from '../../state/db/table.ts';
 import type { TenantTable } from '../../state/db/tenant-table.ts';
@@ -32,7 +33,11 @@ declare module '../../state/db/tables.ts' {
 const intentTable = table<Intent>('upstream_intent', columns, { key: 'id' });
 
 /** Intents by their operation and key. */
-export const intents: Collection<Intent> = { ...intentTable, load: selectIntents, keyOf };
+export const intents: Collection<Intent> = {
+  ...intentTable,
+  loadEach: loadPerTenant(selectIntents),
+  keyOf,
+};
 
 /** The newest intent of an operation, under any key, that is done or may be. Read only. */
 export interface LastIntent {
@@ -45,9 +50,9 @@ export interface LastIntent {
 /** The last intents as a group of commands sees them. They are not saved: they are derived from the intents. */
 export const lastIntents: Collection<LastIntent> = {
   name: 'last upstream_intent',
-  load: selectLastIntents,
+  loadEach: loadPerTenant(selectLastIntents),
   keyOf: ({ operation }) => operation,
-  save: async () => undefined,
+  saveEach: async () => undefined,
 };
 
 /** A resource of the service and the one intent that has made it. */
@@ -60,9 +65,9 @@ export interface Claim {
 /** The claims. They are not saved: a done intent is the claim to its resource. */
 export const claims: Collection<Claim> = {
   name: 'what upstream_intent has made',
-  load: selectClaims,
+  loadEach: loadPerTenant(selectClaims),
   keyOf: ({ key }) => key,
-  save: async () => undefined,
+  saveEach: async () => undefined,
 };
 
 export async function selectIntents(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Intent[]> {

@@ -1,14 +1,14 @@
 import type { CheckoutGrant } from '../../../kernel/caller.ts';
 import type { Collection } from '../../../state/commit/commit.ts';
 import type { TokenSnapshot } from './model.ts';
-import { selectGrants, selectPauses, updatePauses } from './store.ts';
+import { selectGrants, selectPausesOf, updatePauses } from './store.ts';
 
 /** The pauses of tokens, as a decision reads and writes them. */
 export const tokenPauses: Collection<TokenSnapshot> = {
   name: 'token_pause',
-  load: (sql, _tenant, tokenIds) => selectPauses(sql, tokenIds),
+  loadEach: selectPausesOf,
   keyOf: ({ tokenId }) => tokenId,
-  save: (sql, _tenant, rows) => updatePauses(sql, rows),
+  saveEach: updatePauses,
 };
 
 /**
@@ -17,7 +17,7 @@ export const tokenPauses: Collection<TokenSnapshot> = {
  */
 export const tokenGrants: Collection<{ tokenId: string; grant: CheckoutGrant }> = {
   name: 'token_grant',
-  load: (sql, _tenant, tokenIds) => selectGrants(sql, tokenIds),
+  loadEach: selectGrants,
   keyOf: ({ tokenId }) => tokenId,
-  save: () => Promise.resolve(),
+  saveEach: () => Promise.resolve(),
 };

@@ -12,7 +12,7 @@ import { NotFoundError } from '../../../kernel/errors.ts';
 import { withoutExtra } from '../../../kernel/list-range.ts';
 import type { Behind } from '../../../kernel/records.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
-import { type Collection, type Committer, put } from '../../../state/commit/commit.ts';
+import { type Collection, type Committer, loadRecords, put } from '../../../state/commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember } from '../../../state/commit/idempotency.ts';
 import type { Database, Sql } from '../../../state/db/database.ts';
 import { assertCallbackUrl, methodsOf } from '../../checkout/model.ts';
@@ -114,7 +114,7 @@ export function createCheckoutTokenService({
 
   return {
     async create(tenant, keyId, input) {
-      const [account] = await accounts.load(sql, tenant, [tenant.accountId]);
+      const [account] = await loadRecords(accounts, sql, tenant, [tenant.accountId]);
       const grant = grantOf(input);
       const methods = methodsOf(grant);
       if (methods.includes('card')) assertCardsAvailable(tenant.environment, account!);

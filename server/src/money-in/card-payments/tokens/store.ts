@@ -5,7 +5,15 @@ import type { ListRange } from '../../../kernel/list-range.ts';
 import type { Behind } from '../../../kernel/records.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import type { Sql } from '../../../state/db/database.ts';
+import {
+  isOfWanted,
+  type TenantKey,
+  type TenantRecord,
+  tenantOf,
+  wantedKeys,
+} from '../../../state/db/each-tenant.ts';
 import type { Tables } from '../../../state/db/tables.ts';
+import type { TenantTable } from '../../../state/db/tenant-table.ts';
 import { type PausedToken, pauseOfRestore, type TokenPause, type TokenSnapshot } from './model.ts';
 
 const TOKEN_ID = /^tok_[0-9a-f]{24}$/;
@@ -42,28 +50,41 @@ export async function findToken(
 
 export async function selectGrants(
   sql: Sql,
-  tokenIds: readonly string[],
-): Promise<{ tokenId: string; grant: CheckoutGrant }[]> {
-  const rows = await sql.selectFrom('token').select(['id', 'grant']).where('id', 'in', tokenIds).execute();
-  return rows.map(({ id, grant }) => ({ tokenId: id, grant: grant as unknown as CheckoutGrant }));
+  tokens: readonly TenantKey[],
+): Promise<TenantRecord<{ tokenId: string; grant: CheckoutGrant }>[]> {
+  const { rows } = await raw<TenantTable & { id: string; grant: CheckoutGrant }>`
+    select token.account_id, token.environment, token.id, token."grant" from ${wantedKeys(tokens)}
+    join token on ${isOfWanted('token')} and token.id = wanted.key`.execute(sql);
+  return rows.map((row) => ({ tenant: tenantOf(row), record: { tokenId: row.id, grant: row.grant } }));
 }
 
 /** Reads each token's last pause; it may be over. */
 export async function selectPauses(sql: Sql, tokenIds: readonly string[]): Promise<TokenSnapshot[]> {
   const rows = await sql.selectFrom('token').select(COLUMNS).where('id', 'in', tokenIds).execute();
-  return rows.map((row) => ({ tokenId: row.id, pause: toPause(row) }));
+  return rows.map(toSnapshot);
 }
 
-export async function updatePauses(sql: Sql, rows: readonly TokenSnapshot[]): Promise<void> {
-  for (const { tokenId, pause } of rows)
+/** Reads the last pause of each token of tenants. */
+export async function selectPausesOf(
+  sql: Sql,
+  tokens: readonly TenantKey[],
+): Promise<TenantRecord<TokenSnapshot>[]> {
+  const { rows } = await raw<TenantTable & PauseRow>`
+    select token.* from ${wantedKeys(tokens)}
+    join token on ${isOfWanted('token')} and token.id = wanted.key`.execute(sql);
+  return rows.map((row) => ({ tenant: tenantOf(row), record: toSnapshot(row) }));
+}
+
+export async function updatePauses(sql: Sql, rows: readonly TenantRecord<TokenSnapshot>[]): Promise<void> {
+  for (const { record } of rows)
     await sql
       .updateTable('token')
       .set({
-        paused_at: pause?.pausedAt ?? null,
-        paused_until: pause?.pausedUntil ?? null,
-        pause_reason: storedReason(pause),
+        paused_at: record.pause?.pausedAt ?? null,
+        paused_until: record.pause?.pausedUntil ?? null,
+        pause_reason: storedReason(record.pause),
       })
-      .where('id', '=', tokenId)
+      .where('id', '=', record.tokenId)
       .execute();
 }
 
@@ -152,7 +173,13 @@ function storedReason(pause: TokenPause | null): 'merchant' | 'declines' | null 
 
 const COLUMNS = ['id', 'paused_at', 'paused_until', 'pause_reason'] as const;
 
-function toPause(row: Pick<Selectable<Tables['token']>, (typeof COLUMNS)[number]>): TokenPause | null {
+type PauseRow = Pick<Selectable<Tables['token']>, (typeof COLUMNS)[number]>;
+
+function toSnapshot(row: PauseRow): TokenSnapshot {
+  return { tokenId: row.id, pause: toPause(row) };
+}
+
+function toPause(row: PauseRow): TokenPause | null {
   return row.pause_reason
     ? { reason: row.pause_reason, pausedAt: row.paused_at!, pausedUntil: row.paused_until }
     : null;

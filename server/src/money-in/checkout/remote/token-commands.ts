@@ -4,7 +4,7 @@ import { hashInput } from '../../../kernel/input-hash.ts';
 import { orderStatusOf } from '../../../kernel/orders.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
-import type { Reader, State } from '../../../state/commit/commit.ts';
+import { loadRecords, type Reader, type State } from '../../../state/commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember, replayed } from '../../../state/commit/idempotency.ts';
 import { orderStatusIn, readOrder } from '../../../upstream/closed-orders.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
@@ -158,14 +158,14 @@ export function createTokenStarts<Wanted>(
     const requestOptions: RequestOptions = { priority: 'payer', subject: requester.subject };
     const by = { requestOptions, requester };
     const start = { name: use.name, requestOptions, ...(use.isKept && { open: reserve(use) }) };
-    const [before] = await intents.load(sql, tenant, [intentKey(use.name, attemptId)]);
+    const [before] = await loadRecords(intents, sql, tenant, [intentKey(use.name, attemptId)]);
     // A request that has begun stays as it was, even if the product has changed or was deleted.
     const begun = before !== undefined && before.state !== 'refused';
     if (begun && before.resourceId) await refreshUnpaid(tenant, before.resourceId, by);
     else if (use.isKept) {
       const [last, other] = await Promise.all([
-        lastIntents.load(sql, tenant, [use.name]).then(([found]) => found?.intent),
-        lastIntents.load(sql, tenant, [use.other]).then(([found]) => found?.intent.resourceId),
+        loadRecords(lastIntents, sql, tenant, [use.name]).then(([found]) => found?.intent),
+        loadRecords(lastIntents, sql, tenant, [use.other]).then(([found]) => found?.intent.resourceId),
       ]);
       if (other) await refreshOther?.(tenant, other, by);
       // If the answer was lost, nobody has the code of the payment. Another device gets it with the same key.
@@ -205,8 +205,8 @@ export function createTokenStarts<Wanted>(
     const payments = mirrored[STARTS[method].resource];
     const key = idempotencyKeyOf(name, attemptId);
     const [[joined], [last]] = await Promise.all([
-      idempotency.load(sql, tenant, [key]),
-      lastIntents.load(sql, tenant, [name]),
+      loadRecords(idempotency, sql, tenant, [key]),
+      loadRecords(lastIntents, sql, tenant, [name]),
     ]);
     const id = joined?.resourceId ?? last?.intent.resourceId;
     if (!id) return null;

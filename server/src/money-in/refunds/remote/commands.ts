@@ -8,6 +8,7 @@ import {
 import type { Requester } from '../../../kernel/requester.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import type { Wallet } from '../../../money-out/wallet/model.ts';
+import { loadRecords } from '../../../state/commit/commit.ts';
 import { requestOptionsFor, type UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../../upstream/endpoint-availability.ts';
 import { assertTaken } from '../../../upstream/families.ts';
@@ -227,7 +228,7 @@ export function createRefundRequests({
     },
 
     async findByKey(tenant, key, requester) {
-      const [made] = await intentRecords.load(facade.database.sql, tenant, [intentKey(REFUND, key)]);
+      const [made] = await loadRecords(intentRecords, facade.database.sql, tenant, [intentKey(REFUND, key)]);
       const known = made?.resourceId ? await mirror.find(tenant, made.resourceId) : null;
       if (known) return (await lookups.findMany(tenant, [known.id], requester))[0] ?? null;
       const shown = await ask(tenant, key, requestOptionsFor(requester));

@@ -5,9 +5,9 @@ import { voucherTable } from './store.ts';
 
 export const vouchers: Collection<StoredVoucher> = {
   name: 'voucher',
-  load: voucherTable.load,
+  loadEach: voucherTable.loadEach,
   keyOf: ({ voucherId }) => voucherId,
-  save: voucherTable.save,
+  saveEach: voucherTable.saveEach,
 };
 
 export function writesOf({ previous, voucher, transactions }: VoucherChange) {
