@@ -47,10 +47,10 @@ await regenerate();
 
 /** Lowers the type of breaking changes to minor: before 1.0.0 a break raises the minor number, and `changeset version` does not know that. */
 async function lowerMajors() {
-  for (const [name, folder] of [
+  for (const [name, folder] of /** @type {const} */ ([
     ['@psa/server', 'server'],
     ['@psa/checkout', 'widget'],
-  ]) {
+  ])) {
     if (!versionOf(folder).startsWith('0.')) continue;
     for (const file of changesets) {
       const path = join(root, '.changeset', file);
