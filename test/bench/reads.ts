@@ -19,7 +19,7 @@ const HEADERS = {
 const OPERATIONS = {
   wallet: '{ wallet { balanceCents withdrawableCents pendingReleaseCents } }',
   'payouts(first: 50)': `{ payouts(first: 50) { nodes {
-    withdrawalId code method amountCents feeCents destination status version requestedAt processedAt
+    withdrawalId code method amountCents serviceFeeCents destination status version requestedAt processedAt
   } } }`,
 };
 

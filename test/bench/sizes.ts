@@ -108,7 +108,7 @@ async function memoryOf(fanOut: FanOut): Promise<{ rssMb: number; heapMb: number
 
 const PAYOUTS = QUICK ? [100, 200] : [100, 1_000, 10_000, 100_000, 1_000_000];
 const NODES = `nodes {
-  withdrawalId code method amountCents feeCents destination status version requestedAt processedAt
+  withdrawalId code method amountCents serviceFeeCents destination status version requestedAt processedAt
 }`;
 
 /** The offset of a page that is deep in the list. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, ServerResponse } from 'node:http';
 import { type DocumentNode, parse, validate } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { schema } from '../../../server/src/programs/modes/schema.ts';
 import { addToken } from '../../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../../support/app.ts';
@@ -200,6 +200,16 @@ describe('a query that was answered before has the same response without Yoga', 
     expect(Object.keys((await ask('isFinal')) as object)).not.toEqual(
       expect.arrayContaining([expect.stringMatching(/deprecation|sunset/)]),
     );
+  });
+
+  test('The headers of a deprecated member are written with the head: set before, they make it three times as long', async () => {
+    const sent = { query: '{ payouts(first: 1) { nodes { final } } }' };
+    for (let times = 0; times < 3; times += 1) await post(sent, {});
+    const set = vi.spyOn(ServerResponse.prototype, 'setHeader');
+    const { headers } = await post(sent, {});
+    expect(set).not.toHaveBeenCalled();
+    set.mockRestore();
+    expect(headers).toHaveProperty('deprecation');
   });
 
   const EVERYTHING = {

@@ -7,6 +7,7 @@ export const typeDefs = readFileSync(new URL('../../../schema.graphql', import.m
 // The internal names of enum values differ, and not every peer can map them.
 const nodes = PAYOUTS.map((payout) => ({
   ...payout,
+  serviceFeeCents: payout.feeCents,
   method: payout.method.toUpperCase(),
   status: payout.status.toUpperCase(),
 }));

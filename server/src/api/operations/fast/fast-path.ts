@@ -126,7 +126,7 @@ export function createFastPath({
       run,
       variables: deepFreeze(coerced),
       trust,
-      deprecation: Object.entries(deprecationHeaders(schema, document)),
+      deprecation: Object.entries(deprecationHeaders(schema, document)).flat(),
     };
     if (body.length <= MAX_BODY_LENGTH) bodies.set(body, operation);
     return operation;
@@ -153,9 +153,11 @@ export function createFastPath({
       const context = contexts.create(presented, caller, { gone: () => goneOf(response) });
       const running = operation.run(context, operation.variables);
       const { data, errors } = running instanceof Promise ? await running : running;
-      // Yoga executes no operation whose result is ready, and announces nothing of it.
-      for (const [name, value] of operation.deprecation) response.setHeader(name, value);
+      const { deprecation } = operation;
       if (errors.length > 0) {
+        // Yoga executes no operation whose result is ready, and announces nothing of it.
+        for (let at = 0; at < deprecation.length; at += 2)
+          response.setHeader(deprecation[at]!, deprecation[at + 1]!);
         resultsForYoga.set(request, { result: { errors, data: JSON.parse(data) }, context });
         return false;
       }
@@ -170,7 +172,7 @@ export function createFastPath({
         if (encoding) {
           const content = await compressResponse(text, encoding);
           response.writeHead(200, [
-            ...[...headers.slice(0, -1), String(content.length)],
+            ...[...deprecation, ...headers.slice(0, -1), String(content.length)],
             ...['content-encoding', encoding, 'vary', 'accept-encoding'],
           ]);
           endBatched(response, { content, bytes: content.length });
@@ -179,7 +181,8 @@ export function createFastPath({
       }
       // The last header of the list is the length. `writeHead` reads the list before it returns, so all responses share it.
       headers[headers.length - 1] = String(bytes);
-      response.writeHead(200, headers);
+      // Set one by one, the headers of a deprecation would make the writing of the head take three times as long.
+      response.writeHead(200, deprecation.length === 0 ? headers : [...deprecation, ...headers]);
       endBatched(response, { content: text, bytes });
       return true;
     },
@@ -238,8 +241,8 @@ interface PreparedOperation {
   run: CompiledOperation;
   variables: Readonly<Record<string, unknown>>;
   trust: Trust;
-  /** The headers that announce a deprecation. */
-  deprecation: [string, string][];
+  /** The names and the values of the headers that announce a deprecation, in turns. */
+  deprecation: string[];
 }
 
 const JSON_TYPE = /^application\/(graphql-response\+)?json; charset=utf-8$/;
