@@ -59,6 +59,9 @@ const OPERATIONS: Operation[] = [
  */
 export async function measureFacade(postgresUrl: string): Promise<Row[]> {
   const gateway = QUICK ? null : await ensurePeer('hive-gateway');
+  // Of the routers in Rust the npm registry has this one alone, as a program for Linux on x64.
+  const hasRouter = !QUICK && process.platform === 'linux' && process.arch === 'x64';
+  const router = hasRouter ? await ensurePeer('grafbase') : null;
   const load = startChild('load.mjs');
   const upstream = startChild('slow-upstream.mjs');
   const children: Child[] = [load, upstream];
@@ -84,14 +87,18 @@ export async function measureFacade(postgresUrl: string): Promise<Row[]> {
     const peer = gateway === null ? null : start('hive-gateway.mjs');
     const peerUrl = peer && (await peer.ask('start', { upstream: upstreamUrl })).url;
 
+    const rust = router === null ? null : start('grafbase.mjs');
+    const rustUrl = rust && (await rust.ask('start', { upstream: upstreamUrl })).url;
+
     const rows: Row[] = [];
     for (const operation of OPERATIONS) {
       const parties = {
         ours: { child: server, url: serverUrl, path: '/graphql', query: operation.ours },
         floor: { child: proxy, url: proxyUrl, path: operation.path, query: operation.ours },
         ...(peer && { peer: { child: peer, url: peerUrl, path: '/graphql', query: operation.peer } }),
+        ...(rust && { router: { child: rust, url: rustUrl, path: '/graphql', query: operation.ours } }),
       };
-      rows.push(...(await measure({ operation, parties, load, upstream, gateway })));
+      rows.push(...(await measure({ operation, parties, load, upstream, gateway, router })));
     }
     await server.ask('close');
     return rows;
@@ -106,7 +113,7 @@ interface Party {
   path: string;
   query: string;
 }
-type Name = 'ours' | 'floor' | 'peer';
+type Name = 'ours' | 'floor' | 'peer' | 'router';
 
 async function measure({
   operation,
@@ -114,12 +121,14 @@ async function measure({
   load,
   upstream,
   gateway,
+  router,
 }: {
   operation: Operation;
   parties: Partial<Record<Name, Party>> & Record<'ours' | 'floor', Party>;
   load: Child;
   upstream: Child;
   gateway: string | null;
+  router: string | null;
 }): Promise<Row[]> {
   await assertSameAnswers(operation, Object.values(parties));
 
@@ -163,7 +172,7 @@ async function measure({
       rounds.flatMap((round) => round[name].delays),
       99,
     ).toFixed(1);
-  const against = (name: 'floor' | 'peer', who: string, explanation: string): Row => ({
+  const against = (name: Exclude<Name, 'ours'>, who: string, explanation: string): Row => ({
     name: `${operation.name}, REST`,
     against: who,
     unit: 'µs CPU',
@@ -191,6 +200,15 @@ async function measure({
             ),
             target: { atLeast: 3 },
           },
+        ]),
+    ...(router === null
+      ? []
+      : [
+          against(
+            'router',
+            `${router}, of a GraphQL service`,
+            'Grafbase, a router in Rust, as the server of its command line, asks a service that speaks GraphQL, once for each query: it has no REST without an extension that the npm registry lacks',
+          ),
         ]),
     against(
       'floor',

@@ -38,8 +38,8 @@ payout-table has <psa-payouts> in Chromium show 10,000 payouts by amount while a
 how late a change is on the screen, the tasks over 50 ms, the rows that moved under the pointer and those that are wrong
 afterwards; it exits with 1 where one of these misses its target.
 
-The servers of others are installed the first time that they are measured (Mercurius, Apollo Server, Yoga, Hive Gateway:
-some 150 MB from the npm registry), and so are their checkouts (80 MB).
+The servers of others are installed the first time that they are measured (Mercurius, Apollo Server, Yoga, Hive Gateway,
+Grafbase: some 250 MB from the npm registry), and so are their checkouts (80 MB).
 `;
 
 if (process.argv.includes('--help') || process.argv.includes('-h')) process.stdout.write(USAGE);

@@ -10,9 +10,9 @@ import { countRows, type KindName, type Round, rowsOf, type WriterName } from '.
 
 const CALLERS = size(64, 4);
 const MANY = size(10_000, 40);
-const ROUNDS = size(5, 1);
+const ROUNDS = size(4, 1);
 const ROUND_MS = size(600, 20);
-const WARM_UP_MS = size(1_000, 20);
+const WARM_UP_MS = size(800, 20);
 /** The time in which the flushes of a command are counted, and after which PostgreSQL's processes report them. */
 const COUNT_MS = size(1_500, 20);
 const REPORTED_MS = size(1_200, 20);

@@ -24,6 +24,7 @@ const PEERS = {
   bundlers: { called: 'esbuild, Rollup, Vite, webpack, Rspack', is: '@rspack/core' },
   federation: { called: 'Apollo Gateway', is: '@apollo/gateway' },
   generators: { called: 'the code generators, GraphQL Code Generator', is: '@graphql-codegen/cli' },
+  grafbase: { called: 'Grafbase', is: '@grafbase/cli-x86_64-unknown-linux-musl' },
   'hive-gateway': { called: 'Hive Gateway', is: '@graphql-hive/gateway-runtime' },
   lighthouse: { called: 'Lighthouse', is: 'lighthouse' },
   metro: { called: 'Metro', is: 'metro' },

@@ -99,6 +99,11 @@ export async function postgresCpuMicroseconds(query) {
 
 const MICROSECONDS_A_TICK = 10_000;
 
+/** CPU time of a process of another program so far, of all its threads; only where the system has /proc. @param {number} pid */
+export function cpuMicrosecondsOf(pid) {
+  return statOf(pid).ticks * MICROSECONDS_A_TICK;
+}
+
 /** The CPU time of a process, and that of its children that have ended. @param {number | string} pid */
 function statOf(pid) {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,9 +1,11 @@
 // A payments service that answers each REST request after 5 ms, and counts the requests. It knows any order code and
-// takes any live key.
+// takes any live key. To a router it speaks GraphQL.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { buildSchema, graphql } from 'graphql';
 import { modules } from '../../support/built.mjs';
 import { answerParent } from './answer.mjs';
+import { SERVICE_SCHEMA } from './grafbase-config.mjs';
 
 const { createCardPaymentRoutes } = await modules['card-payments/routes']();
 const { describeOperations } = await modules['http/openapi']();
@@ -76,6 +78,7 @@ answerParent({
     const server = createServer((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
       if (pathname === '/v1/openapi.json') return send(response, 200, description(request));
+      if (pathname === '/graphql') return answerGraphQL(request, response);
       const [, , family = '', id] = pathname.split('/');
       calls[family] = (calls[family] ?? 0) + 1;
       const knownKey = request.headers.authorization?.startsWith('Bearer ps_live_');
@@ -98,6 +101,22 @@ answerParent({
     return counted;
   },
 });
+
+/** @param {import('node:http').IncomingMessage} request @param {import('node:http').ServerResponse} response */
+async function answerGraphQL(request, response) {
+  calls.graphql = (calls.graphql ?? 0) + 1;
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) text += chunk;
+  const { query, variables } = JSON.parse(text);
+  const body = bytesOf(await graphql({ schema, source: query, rootValue, variableValues: variables }));
+  setTimeout(() => send(response, 200, body), LATENCY_MS);
+}
+
+const schema = buildSchema(SERVICE_SCHEMA);
+const rootValue = {
+  wallet: () => JSON.parse(wallet.toString()),
+  cardPayment: (/** @type {{ orderCode: string }} */ { orderCode }) => cardPayment(orderCode),
+};
 
 /** @param {string} family @param {string | undefined} id @param {URLSearchParams} search */
 function answerOf(family, id, search) {

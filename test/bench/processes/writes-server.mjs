@@ -14,7 +14,7 @@ const { readConfig } = await modules.config();
 const { createSystemClock } = await modules['kernel/clock']();
 const { createLog } = await modules['ops/log']();
 
-const FUNDS_CENTS = 1_000_000_000;
+const FUNDS_CENTS = 100_000_000;
 const HOT_KEY = 'ps_live_measured0123456789';
 const ORIGINAL = { key: 'ps_live_original0123456789', accountId: 'acc_original' };
 
@@ -56,7 +56,8 @@ answerParent({
       onFatal(/** @type {Error} */ error) {
         throw error;
       },
-      testing: { bank, restLimit: 100_000_000 },
+      // All callers have one address, where a new key counts as that of a stranger.
+      testing: { bank, restLimit: 100_000_000, strangerLimit: 100_000_000 },
     });
     if (environment.DATABASE_URL) {
       watcher = new pg.Client(environment.DATABASE_URL);
