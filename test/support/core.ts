@@ -93,7 +93,8 @@ export async function startCore({
     clock,
     outbox: webhookOutbox,
     onCommit(committed) {
-      for (const { tenant: changed, tasks, ...appended } of committed) {
+      for (const { tenant: changed, tasks, ended, ...appended } of committed) {
+        for (const each of ended) work.ended(each);
         for (const task of tasks) work.wake(task);
         if (appended.events.length === 0) continue;
         tailer.wake(changed, appended);

@@ -230,6 +230,7 @@ export async function createApp({
         for (const event of appended.flatMap(({ events }) => events))
           if (event.resource === 'delivery')
             metrics.onContent(event.kind === 'delivery.delivered' ? 'delivered' : 'out_of_stock');
+        for (const each of committed.flatMap(({ ended }) => ended)) work?.ended(each);
         for (const task of committed.flatMap(({ tasks }) => tasks)) work?.wake(task);
       },
     });

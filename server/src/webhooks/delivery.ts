@@ -1,9 +1,10 @@
 import type { Clock } from '../kernel/clock.ts';
-import type { Environment, Tenant } from '../kernel/tenant.ts';
+import type { Environment } from '../kernel/tenant.ts';
 import { withSpan } from '../kernel/traces.ts';
 import { type Committer, put } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
 import type { TaskHandler } from '../state/work/queue.ts';
+import type { Task } from '../state/work/store.ts';
 import { attempts, deliveries, neighbours } from './collections.ts';
 import { statusEvents } from './events.ts';
 import {
@@ -53,9 +54,10 @@ export function createWebhookDelivery({
    * The decision runs under the tenant's lock: the success of the earlier one is recorded before it, and seen
    * here, or after it, and then wakes this one.
    */
-  function holdBack(tenant: Tenant, webhookId: string): Promise<boolean> {
+  function holdBack(task: Task): Promise<boolean> {
+    const webhookId = task.key;
     return committer.change({
-      tenant,
+      tenant: task,
       async read(reader) {
         const others = await reader.load(neighbours, webhookId);
         await Promise.all([webhookId, ...(others?.earlier ?? [])].map((id) => reader.load(deliveries, id)));
@@ -70,21 +72,22 @@ export function createWebhookDelivery({
           writes: {
             records: [put(deliveries, { ...delivery, nextAttemptAt: until })],
             tasks: [{ kind: DELIVER, key: webhookId, at: until }],
+            done: [task],
           },
         };
       },
     });
   }
 
-  /** Records an attempt, schedules the next, and wakes the delivery that has waited for this one. */
+  /** Records an attempt, ends its task, schedules the next, and wakes the delivery that has waited for this one. */
   function recordAttempt(
-    tenant: Tenant,
+    task: Task,
     { webhookId, nextAttemptAt: dueAt }: WebhookDelivery,
     attempt: WebhookAttempt,
   ): Promise<void> {
     const randomNumber = random();
     return committer.change({
-      tenant,
+      tenant: task,
       async read(reader) {
         const others = await reader.load(neighbours, webhookId);
         await Promise.all([
@@ -113,6 +116,7 @@ export function createWebhookDelivery({
             ],
             events: statusEvents(delivery, before.status),
             tasks: due.map((each) => ({ kind: DELIVER, key: each.webhookId, at: each.nextAttemptAt! })),
+            done: [task],
           },
         };
       },
@@ -124,7 +128,7 @@ export function createWebhookDelivery({
       [DELIVER]: async (task) => {
         const found = await selectForAttempt(database.sql, task, task.key);
         if (found?.delivery.status !== 'pending') return;
-        if (found.isBehindAnother && (await holdBack(task, task.key))) return;
+        if (found.isBehindAnother && (await holdBack(task))) return;
         const { delivery, body } = found;
         const at = clock.now();
         const startedMs = realClock.ms();

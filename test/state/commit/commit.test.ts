@@ -7,6 +7,7 @@ import { type Tenant, tenantKey } from '../../../server/src/kernel/tenant.ts';
 import {
   type Collection,
   type Command,
+  type CommittedOfTenant,
   type Committer,
   put,
   type State,
@@ -36,6 +37,7 @@ import {
 import type { TenantTable } from '../../../server/src/state/db/tenant-table.ts';
 import type { NewEvent, StoredEvent } from '../../../server/src/state/events/event.ts';
 import { lockStreams, readHead } from '../../../server/src/state/events/log.ts';
+import { claimTasks, LeaseLost, scheduleTasks, type Task } from '../../../server/src/state/work/store.ts';
 import { createManualClock } from '../../support/clock.ts';
 import { openAccount } from '../../support/core.ts';
 import { connectTo, createPostgresDatabase, describeOnBothEngines } from '../../support/database.ts';
@@ -517,6 +519,82 @@ describeOnBothEngines('a commit', (open) => {
     });
   });
 
+  describe('with a claimed task', () => {
+    const until = (ms: number) => new Date(clock.ms() + ms);
+    async function claimed(tenant: Tenant, key: string): Promise<Task> {
+      await scheduleTasks(database.sql, tenant, [{ kind: 'ends', key, at: clock.now() }]);
+      const tasks = await claimTasks(database.sql, {
+        ...{ now: clock.now(), leasedUntil: until(30_000), limit: 100, kinds: ['ends'] },
+      });
+      return tasks.find((task) => task.key === key && task.accountId === tenant.accountId)!;
+    }
+    async function stored(tenant: Tenant) {
+      return database.sql
+        .selectFrom('task')
+        .select(['key', 'lease', 'due_at'])
+        .where('account_id', '=', tenant.accountId)
+        .orderBy('key')
+        .execute();
+    }
+    const ending = (task: Task, key: string, more: Writes = {}): Command<number> => {
+      const command = add({ accountId: task.accountId, environment: task.environment }, key, 1);
+      return {
+        ...command,
+        decide(state) {
+          const { outcome, writes } = command.decide(state);
+          return { outcome, writes: { ...writes, ...more, done: [task] } };
+        },
+      };
+    };
+
+    test('A claimed task ends with the change that it was for, or is due at its next instant', async () => {
+      const tenant = await openAccount(database);
+      const [once, again] = [await claimed(tenant, 'once'), await claimed(tenant, 'scheduled again')];
+      await scheduleTasks(database.sql, tenant, [{ kind: 'ends', key: again.key, at: until(1_000) }]);
+      committed.mockClear();
+      expect(await committer.change(ending(once, 'ended'))).toBe(1);
+      expect(await committer.change(ending(again, 'ended'))).toBe(2);
+      expect(await stored(tenant)).toEqual([{ key: again.key, lease: null, due_at: until(1_000) }]);
+      expect(
+        committed.mock.calls.flatMap(([all]) => all.flatMap((each: CommittedOfTenant) => each.ended)),
+      ).toEqual([
+        { task: once, isScheduledAgain: false },
+        { task: again, isScheduledAgain: true },
+      ]);
+    });
+
+    test('A change that ends a task and schedules it for later keeps it, without a holder', async () => {
+      const tenant = await openAccount(database);
+      const task = await claimed(tenant, 'later');
+      const tasks = [{ kind: 'ends', key: 'later', at: until(5_000) }];
+      await committer.change(ending(task, 'later', { tasks }));
+      expect(await stored(tenant)).toEqual([{ key: 'later', lease: null, due_at: until(5_000) }]);
+    });
+
+    test('A change whose lease has ended is refused as a whole, and the others of its group are done', async () => {
+      const [tenant, other] = [await openAccount(database), await openAccount(database)];
+      const [lost, kept] = [await claimed(tenant, 'lost'), await claimed(other, 'kept')];
+      // Another instance has the task by now.
+      await sql`update task set lease = gen_random_uuid() where lease = ${lost.lease}::uuid`.execute(
+        database.sql,
+      );
+      const results = await grouped(await openAccount(database), () => [
+        committer.change(add(tenant, 'beside', 1)),
+        committer.change(ending(lost, 'lost')),
+        committer.change(ending(kept, 'kept')),
+      ]);
+      expect(results).toEqual([
+        { status: 'fulfilled', value: 1 },
+        { status: 'rejected', reason: expect.any(LeaseLost) },
+        { status: 'fulfilled', value: 1 },
+      ]);
+      expect(await counted(database, tenant, 'lost')).toBeUndefined();
+      expect(await readHead(database.sql, tenant)).toBe(1);
+      expect(await stored(tenant)).toMatchObject([{ key: 'lost', lease: expect.any(String) }]);
+      expect(await stored(other)).toEqual([]);
+    });
+  });
+
   test('A refused command notifies no one', async () => {
     const tenant = await openAccount(database);
     committed.mockClear();
@@ -531,6 +609,7 @@ describeOnBothEngines('a commit', (open) => {
         events: [expect.objectContaining({ version: 1, occurredAt: clock.now() })],
         previousMark: 0,
         tasks: [],
+        ended: [],
       },
     ]);
   });

@@ -3,11 +3,13 @@ import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vi
 import { type Clock, createOffsetClock, plusMs } from '../../../server/src/kernel/clock.ts';
 import type { Tenant } from '../../../server/src/kernel/tenant.ts';
 import { type Database, INSTANCE_LOCK, StatementInterrupted } from '../../../server/src/state/db/database.ts';
-import { createWorkQueue, RetryLater, type TaskHandler } from '../../../server/src/state/work/queue.ts';
+import { createWorkQueue, type TaskHandler } from '../../../server/src/state/work/queue.ts';
+import { RetryLater } from '../../../server/src/state/work/retry-later.ts';
 import {
   claimTasks,
   completeTask,
   dropTasks,
+  endTasks,
   type NewTask,
   reclaimTasksNotUnderWay,
   reclaimTasksOfDead,
@@ -436,6 +438,36 @@ describeOnBothEngines('work that waits', (open) => {
     clock.advance(500);
     queue.wake(beside);
     await expect.poll(() => tasks()).toEqual([]);
+  });
+
+  test('A task that a commit has ended costs its claim alone, and is done again if it was scheduled meanwhile', async () => {
+    const { database: recorded, statements } = recordStatements(database);
+    const clock = createManualClock();
+    const done: string[] = [];
+    const queue = createWorkQueue({
+      database: recorded,
+      clock,
+      handlers: {
+        async test(task) {
+          // Another instance schedules it again while it is done for the first time.
+          if (done.length === 1) await schedule(at(clock, 0, task.key));
+          done.push(task.key);
+          for (const ended of await endTasks(database.sql, [task])) queue.ended(ended);
+        },
+      },
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    onTestFinished(() => queue.close());
+    await queue.settled();
+    await schedule(at(clock, 0, 'once'));
+    statements.length = 0;
+    queue.wake(at(clock, 0, 'once'));
+    await expect.poll(() => tasks()).toEqual([]);
+    expect(statements.filter((text) => !/select least/.test(text))).toHaveLength(1);
+    await schedule(at(clock, 0, 'again'));
+    await queue.settled();
+    expect(done).toEqual(['once', 'again', 'again']);
+    expect(await tasks()).toEqual([]);
   });
 
   test('A task that its own handler schedules again is done again after itself', async () => {

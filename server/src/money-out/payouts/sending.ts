@@ -1,6 +1,6 @@
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Bank, Transfer } from '../../rails/bank.ts';
-import type { Committer } from '../../state/commit/commit.ts';
+import { type Committer, joined } from '../../state/commit/commit.ts';
 import type { Database } from '../../state/db/database.ts';
 import type { TaskHandler } from '../../state/work/queue.ts';
 import { payouts, writesOf } from './collections.ts';
@@ -40,7 +40,7 @@ export function createPayoutSending({
               balances: state.balances,
               now: state.now,
             });
-            return { outcome: undefined, writes: change ? writesOf(change) : {} };
+            return { outcome: undefined, writes: joined(change ? writesOf(change) : {}, { done: [task] }) };
           },
         });
       },

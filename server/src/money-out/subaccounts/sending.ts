@@ -4,11 +4,18 @@ import { deterministicId } from '../../kernel/ids.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import type { Bank, TransferStatus } from '../../rails/bank.ts';
-import type { Collection, Committer, Reader, State } from '../../state/commit/commit.ts';
+import {
+  type Collection,
+  type Committer,
+  joined,
+  type Reader,
+  type State,
+} from '../../state/commit/commit.ts';
 import { readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
 import type { Database } from '../../state/db/database.ts';
 import { loadOf } from '../../state/db/each-tenant.ts';
 import type { TaskHandler } from '../../state/work/queue.ts';
+import type { Task } from '../../state/work/store.ts';
 import { payouts, subaccounts, writesOf } from './collections.ts';
 import type {
   PayoutRecord,
@@ -71,7 +78,14 @@ export function createSubaccountSending({
     tenant: Tenant,
     id: string,
     decide: (record: PayoutRecord, state: State) => SubaccountPayoutChange | null,
-    read: (reader: Reader, record: PayoutRecord) => Promise<unknown> = async () => undefined,
+    {
+      read = async () => undefined,
+      endsTask = () => null,
+    }: {
+      read?: (reader: Reader, record: PayoutRecord) => Promise<unknown>;
+      /** The task that ends with the step, from the record after it. */
+      endsTask?: (record: PayoutRecord) => Task | null;
+    } = {},
   ): Promise<PayoutRecord> {
     return committer.change<PayoutRecord>({
       tenant,
@@ -82,7 +96,10 @@ export function createSubaccountSending({
       decide(state) {
         const record = state.need(payouts, id);
         const change = decide(record, state);
-        return change ? { outcome: change.record, writes: writesOf(change) } : { outcome: record };
+        const outcome = change?.record ?? record;
+        const task = endsTask(outcome);
+        const writes = joined(change ? writesOf(change) : {}, task ? { done: [task] } : {});
+        return { outcome, writes };
       },
     });
   }
@@ -91,14 +108,22 @@ export function createSubaccountSending({
    * Records an answer of the bank. If the first answer says that the payout was returned, two steps are
    * recorded: it had arrived before.
    */
-  async function recordOutcome(tenant: Tenant, id: string, outcome: TransferStatus): Promise<PayoutRecord> {
-    const before = await step(tenant, id, outcome);
-    const comesBack =
-      outcome.status === 'returned' && before.payout.status === 'completed' && !before.payout.reversed;
-    return comesBack ? step(tenant, id, outcome) : before;
+  async function recordOutcome(
+    tenant: Tenant,
+    id: string,
+    outcome: TransferStatus,
+    task: Task | null = null,
+  ): Promise<PayoutRecord> {
+    const before = await step(tenant, id, outcome, task);
+    return comesBack(before, outcome) ? step(tenant, id, outcome, task) : before;
   }
 
-  function step(tenant: Tenant, id: string, outcome: TransferStatus): Promise<PayoutRecord> {
+  function step(
+    tenant: Tenant,
+    id: string,
+    outcome: TransferStatus,
+    task: Task | null,
+  ): Promise<PayoutRecord> {
     const names = newPayoutNames();
     return advance(
       tenant,
@@ -110,8 +135,11 @@ export function createSubaccountSending({
         const subaccount = state.need(subaccounts, record.payout.subaccountId);
         return decideReturn(record, subaccount, { balances, now });
       },
-      async (reader, { payout }) => {
-        if (outcome.status === 'returned') await reader.load(subaccounts, payout.subaccountId);
+      {
+        async read(reader, { payout }) {
+          if (outcome.status === 'returned') await reader.load(subaccounts, payout.subaccountId);
+        },
+        endsTask: (record) => (comesBack(record, outcome) ? null : task),
       },
     );
   }
@@ -229,7 +257,7 @@ export function createSubaccountSending({
       'subaccount_payout.send': async (task) => {
         const [record] = await loadOf(selectPayouts, database.sql, task, [task.key]);
         if (!record || record.payout.status === 'failed' || record.payout.reversed) return;
-        await recordOutcome(task, task.key, await send(task, record));
+        await recordOutcome(task, task.key, await send(task, record), task);
       },
       'subaccount_payout.reverse': async (task) => {
         await advance(
@@ -237,9 +265,17 @@ export function createSubaccountSending({
           task.key,
           (record, state) =>
             decideReverse(record, state.need(subaccounts, record.payout.subaccountId), state.now),
-          (reader, { payout }) => reader.load(subaccounts, payout.subaccountId),
+          {
+            read: (reader, { payout }) => reader.load(subaccounts, payout.subaccountId),
+            endsTask: () => task,
+          },
         );
       },
     },
   };
+}
+
+/** Whether the bank says that a payout was returned whose arrival was not recorded before this answer. */
+function comesBack({ payout }: PayoutRecord, outcome: TransferStatus): boolean {
+  return outcome.status === 'returned' && payout.status === 'completed' && !payout.reversed;
 }

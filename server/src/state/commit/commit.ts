@@ -4,7 +4,7 @@ import { loadOf, type TenantKey, type TenantRecord } from '../db/each-tenant.ts'
 import type { NewEvent, StoredEvent } from '../events/event.ts';
 import type { Appended } from '../events/log.ts';
 import { applyToBalances, type Balances, type LedgerTransaction } from '../ledger/postings.ts';
-import type { NewTask, TaskName } from '../work/store.ts';
+import type { EndedTask, NewTask, Task, TaskName } from '../work/store.ts';
 
 /**
  * A kind of record that a decision reads and writes: it loads and saves many at once, of all tenants that share a
@@ -49,8 +49,11 @@ export interface Writes {
   readonly transactions?: readonly LedgerTransaction[];
   readonly events?: readonly NewEvent[];
   readonly tasks?: readonly NewTask[];
-  /** Tasks that have nothing left to do; they are deleted. */
-  readonly done?: readonly TaskName[];
+  /**
+   * Tasks that have nothing left to do; they are deleted. A claimed task ends with this change: if its lease has ended, the
+   * change is refused.
+   */
+  readonly done?: readonly (TaskName | Task)[];
 }
 
 /** Joins the writes of two slices for one commit. */
@@ -139,6 +142,8 @@ export interface EventsOfTenant {
 export interface CommittedOfTenant extends Appended {
   readonly tenant: Tenant;
   readonly tasks: readonly NewTask[];
+  /** The claimed tasks that it has ended. */
+  readonly ended: readonly EndedTask[];
 }
 
 /** The figures of one transaction, for the metrics. */

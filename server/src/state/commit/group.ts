@@ -13,7 +13,14 @@ import {
 } from '../events/log.ts';
 import { applyToBalances, type Balances, type LedgerTransaction } from '../ledger/postings.ts';
 import { post, readBalances } from '../ledger/store.ts';
-import { dropTasks, type NewTask, scheduleTasksOf, type TaskName } from '../work/store.ts';
+import {
+  dropTasks,
+  endTasks,
+  type NewTask,
+  scheduleTasksOf,
+  type Task,
+  type TaskName,
+} from '../work/store.ts';
 import type { CommittedOfTenant, Outbox } from './commit.ts';
 import type { Waiting } from './lanes.ts';
 import { createRecords, type Records } from './records.ts';
@@ -29,6 +36,8 @@ interface Part {
   readonly events: NewEvent[];
   readonly tasks: NewTask[];
   readonly done: TaskName[];
+  /** Claimed tasks that end with the group. */
+  readonly held: Task[];
 }
 
 /**
@@ -63,7 +72,9 @@ export async function decideAll(
       part.transactions.push(...(writes.transactions ?? []));
       part.events.push(...(writes.events ?? []));
       part.tasks.push(...(writes.tasks ?? []));
-      part.done.push(...(writes.done ?? []));
+      for (const each of writes.done ?? [])
+        if (isClaimed(each)) part.held.push(each);
+        else part.done.push(each);
       answers.push(() => resolve(outcome));
     } catch (error) {
       if (!(error instanceof PaymentError) && group.length > 1) throw error;
@@ -85,12 +96,16 @@ export async function decideAll(
   }
   // Saved records are checked against the balances that the postings have moved. The statements are
   // pipelined on one connection, which executes them in the order of this list.
-  const [, , , committed] = await Promise.all([
+  const [, , , ended, stored] = await Promise.all([
     post(sql, all, now),
     records.save(),
     dropTasks(
       sql,
       all.map(({ tenant, done }) => ({ tenant, tasks: done })),
+    ),
+    endTasks(
+      sql,
+      all.flatMap(({ held }) => held),
     ),
     announceAndAppend(),
   ]);
@@ -99,10 +114,13 @@ export async function decideAll(
     transactions: transactions.length,
     postings: transactions.reduce((sum, { lines }) => sum + lines.length, 0),
   };
+  const committed = stored
+    .map((own) => ({ ...own, ended: ended.filter(({ task }) => tenantKey(task) === tenantKey(own.tenant)) }))
+    .filter((own) => own.events.length + own.tasks.length + own.ended.length > 0);
   return { answers, posted, committed, locked };
 
   /** Appends the events, then those of the outbox, in one statement. */
-  async function announceAndAppend(): Promise<CommittedOfTenant[]> {
+  async function announceAndAppend(): Promise<Omit<CommittedOfTenant, 'ended'>[]> {
     const stored = all.map(({ tenant, head, events, tasks }) => ({
       tenant,
       events: assignVersions(events, { head, occurredAt: now }),
@@ -119,9 +137,7 @@ export async function decideAll(
       own.tasks.push(...more.tasks);
     }
     const [marks] = await Promise.all([append(sql, stored), scheduleTasksOf(sql, stored)]);
-    return stored
-      .filter(({ events, tasks }) => events.length > 0 || tasks.length > 0)
-      .map((own) => ({ ...own, previousMark: marks.get(tenantKey(own.tenant)) ?? 0 }));
+    return stored.map((own) => ({ ...own, previousMark: marks.get(tenantKey(own.tenant)) ?? 0 }));
   }
 }
 
@@ -153,11 +169,16 @@ async function lockAndRead(sql: Sql, group: readonly Waiting[], waits: boolean) 
       else
         parts.set(key, {
           ...{ tenant, head, balances: balances.get(key)!, records: records.of(tenant) },
-          ...{ transactions: [], events: [], tasks: [], done: [] },
+          ...{ transactions: [], events: [], tasks: [], done: [], held: [] },
         });
     }
     return { parts, locked, records };
   }
+}
+
+/** Whether a task was claimed: it has a lease. */
+function isClaimed(task: TaskName | Task): task is Task {
+  return 'lease' in task && task.lease !== '';
 }
 
 /** The order in which instances open the logs of new tenants, so that no two wait for each other. */

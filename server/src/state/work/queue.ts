@@ -3,9 +3,11 @@ import { OutageError } from '../../kernel/errors.ts';
 import { tenantKey } from '../../kernel/tenant.ts';
 import { startSpan } from '../../kernel/traces.ts';
 import type { Database } from '../db/database.ts';
+import { RetryLater } from './retry-later.ts';
 import {
   claimTasks,
   completeTask,
+  type EndedTask,
   nextDue,
   postponeTask,
   recallPostponedTasks,
@@ -15,33 +17,14 @@ import {
   type Task,
 } from './store.ts';
 
-/** Thrown by a handler that cannot do its task yet: the task is retried later, and nothing has failed. */
-export class RetryLater extends Error {
-  override readonly name = 'NotYet';
-  /** Whether another service could not be reached: the attempt is counted among the task's `outages`. */
-  readonly isOutage: boolean;
-  /** The longest wait until the next attempt, if what is waited for comes sooner than the queue would ask. */
-  readonly withinMs: number;
-  constructor(
-    message?: string,
-    {
-      isOutage = false,
-      withinMs = Number.POSITIVE_INFINITY,
-      ...options
-    }: ErrorOptions & { isOutage?: boolean; withinMs?: number } = {},
-  ) {
-    super(message, options);
-    this.isOutage = isOutage;
-    this.withinMs = withinMs;
-  }
-}
-
 /** Does a due task. It is called again after a crash, so it reads the state and does nothing twice. */
 export type TaskHandler = (task: Task) => Promise<void>;
 
 export interface WorkQueue {
   /** Wakes the queue at the instant of a task of this kind that this process has scheduled. */
   wake(task: { readonly kind: string; readonly at: Date }): void;
+  /** Reports that a commit has ended a task that is under way: it need not be completed. */
+  ended(task: EndedTask): void;
   start(): void;
   /** Resolves when no due task with a handler is left. Tests call it after they move the clock. */
   settled(): Promise<void>;
@@ -108,6 +91,8 @@ export function createWorkQueue({
   ];
   /** Tasks under way, by lease. */
   const underWay = new Map<string, { lane: Lane; tenant: string; ended: Promise<void> }>();
+  /** Whether the tasks under way that a commit has ended were scheduled again, by lease. */
+  const endedByCommit = new Map<string, boolean>();
   let claiming: Promise<void> | null = null;
   /** Lanes in which a task of this process is due by now, or a slot has become free for a waiting task. */
   const due = new Set<Lane>();
@@ -264,8 +249,8 @@ export function createWorkQueue({
       const name = `task ${task.kind}`;
       await startSpan({ name, kind: 'consumer', attributes: { 'psa.attempt': task.attempts } }, async () => {
         await handler(task);
-        const isDone = await completeTask(database.sql, task);
-        if (!isDone) findScheduledAgain();
+        const isScheduledAgain = endedByCommit.get(task.lease) ?? !(await completeTask(database.sql, task));
+        if (isScheduledAgain) findScheduledAgain();
       });
       report('done');
     } catch (error) {
@@ -287,6 +272,7 @@ export function createWorkQueue({
       }
     }
     underWay.delete(task.lease);
+    endedByCommit.delete(task.lease);
     if (full.has(lane)) due.add(lane);
     if (isSearchDue || due.size > 0) void claimDue();
   }
@@ -339,6 +325,9 @@ export function createWorkQueue({
         due.add(lane);
         void claimDue();
       } else scheduleWake(at.getTime());
+    },
+    ended({ task: { lease }, isScheduledAgain }) {
+      if (underWay.has(lease)) endedByCommit.set(lease, isScheduledAgain);
     },
     start() {
       void search();

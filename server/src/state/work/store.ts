@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import { INSTANCE_LOCK, type Sql } from '../db/database.ts';
 import { tenantArrays } from '../db/each-tenant.ts';
+import { RetryLater } from './retry-later.ts';
 
 export interface TaskName {
   readonly kind: string;
@@ -73,6 +74,59 @@ export async function dropTasks(sql: Sql, dropped: readonly TasksOf<TaskName>[])
     where task.kind = t.kind and task.account_id = t.account_id
       and task.environment = t.environment and task.key = t.key and task.lease is null
   `.execute(sql);
+}
+
+/** A claimed task that a commit has ended. */
+export interface EndedTask {
+  readonly task: Task;
+  /** Whether it was scheduled again while it was under way: then it is released for its next run. */
+  readonly isScheduledAgain: boolean;
+}
+
+/** Thrown for a change that ends a task whose lease has ended: another holder does the task. Nothing was written. */
+export class LeaseLost extends RetryLater {
+  constructor() {
+    super('The lease of the task has ended');
+  }
+}
+
+/**
+ * Ends claimed tasks together with the changes that they were for. No other transaction waits for these rows while it
+ * holds others. @throws LeaseLost if the lease of one has ended
+ */
+export async function endTasks(sql: Sql, tasks: readonly Task[]): Promise<EndedTask[]> {
+  if (tasks.length === 0) return [];
+  const { rows } = await raw<{ lease: string; again: boolean }>`
+    /* end_tasks */
+    with held as (
+      select * from unnest(
+        ${tenantArrays(tasks.map((tenant) => ({ tenant })))},
+        ${tasks.map(({ kind }) => kind)}::text[],
+        ${tasks.map(({ key }) => key)}::text[],
+        ${tasks.map(({ lease }) => lease)}::uuid[],
+        ${tasks.map(({ revision }) => revision)}::integer[]
+      ) held (account_id, environment, kind, key, lease, revision)
+    ),
+    done as (
+      delete from task using held
+      where task.kind = held.kind and task.account_id = held.account_id and task.environment = held.environment and task.key = held.key
+        and task.lease = held.lease and task.revision = held.revision
+      returning task.lease
+    ),
+    released as (
+      update task set lease = null, leased_until = null, holder = null from held
+      where task.kind = held.kind and task.account_id = held.account_id and task.environment = held.environment and task.key = held.key
+        and task.lease = held.lease and task.revision <> held.revision
+      returning held.lease
+    )
+    select lease, false as again from done union all select lease, true from released
+  `.execute(sql);
+  const again = new Map(rows.map((row) => [row.lease, row.again]));
+  return tasks.map((task) => {
+    const isScheduledAgain = again.get(task.lease);
+    if (isScheduledAgain === undefined) throw new LeaseLost();
+    return { task, isScheduledAgain };
+  });
 }
 
 /**
