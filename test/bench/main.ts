@@ -17,6 +17,7 @@ import { type Measured, measureInstances, measureSubscribers, measureTable } fro
 import { measureSoak } from './soak.ts';
 import { measureStart } from './start.ts';
 import { measureStreams } from './streams.ts';
+import { measureTransfers } from './transfers.ts';
 import { measureWidget } from './widget.ts';
 import { measureWrites } from './writes.ts';
 
@@ -40,6 +41,7 @@ const PARTS: Record<string, Part> = {
   fanout: measureFanout,
   streams: measureStreams,
   postings: measurePostings,
+  transfers: measureTransfers,
   writes: (postgresUrl) => measureWrites(postgresUrl, values.before),
   delay: measureDelay,
   facade: measureFacade,

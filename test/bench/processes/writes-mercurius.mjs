@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import pg from 'pg';
 import { answerParent, cpuMicroseconds } from './answer.mjs';
 import { postgresCpuMicroseconds, readTotals, watchStatements } from './figures.mjs';
-import { accountOf, createCommands, SCHEMA, statementsOf } from './writes-rows.mjs';
+import { accountOf, createCommands, inOwnTransactions, SCHEMA } from './writes-rows.mjs';
 
 /** The peer's own folder of packages, which is installed when it is needed. */
 const installed = createRequire(new URL('../peers/mercurius/', import.meta.url));
@@ -55,7 +55,7 @@ answerParent({
     await watcher.connect();
     await pool.query(SCHEMA);
 
-    const commands = createCommands(commit, receiver);
+    const commands = createCommands(inOwnTransactions(pool), receiver);
     const app = fastify();
     app.register(mercurius, {
       schema: SCHEMA_OF_MUTATIONS,
@@ -76,19 +76,6 @@ answerParent({
     return { cpuUs, databaseCpuUs, ...counted, ...(await readTotals(watch)) };
   },
 });
-
-/** Writes rows in a transaction of their own. @param {import('./writes-rows.mjs').Rows} rows */
-async function commit(rows) {
-  const client = await pool.connect();
-  try {
-    await client.query('begin');
-    for (const { text, values } of statementsOf([rows]))
-      await client.query({ name: text.slice(3, 20), text, values });
-    await client.query('commit');
-  } finally {
-    client.release();
-  }
-}
 
 /** @param {ReturnType<typeof createCommands>} commands */
 function resolversOf(commands) {

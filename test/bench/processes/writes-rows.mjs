@@ -214,6 +214,17 @@ const STEPS = {
       task: [['card_payment.expire', ...tenantOf(one), one.id, later(one, 30)]],
     }),
   },
+  sale: {
+    events: 1,
+    /** @param {One} one @returns {Rows} */
+    rows: (one) => ({
+      ...posted(one, `sale:${one.id}`, [
+        ['acquirer', -AMOUNT_CENTS],
+        ['merchant_pending', AMOUNT_CENTS],
+      ]),
+      ...logged(one, [['wallet.changed', 'wallet', 'wallet']]),
+    }),
+  },
   transfer: {
     events: 2,
     /** @param {One} one @returns {Rows} */
@@ -374,6 +385,8 @@ export function createCommands(commit, receiver) {
   };
 
   return {
+    /** @param {string} accountId */
+    sale: (accountId) => write('sale', one(accountId, '')),
     /** @param {string} accountId @param {string} key */
     async card(accountId, key) {
       const made = one(accountId, key);
@@ -408,6 +421,25 @@ export function createCommands(commit, receiver) {
       void notify({ paymentId, status: 'paid' }).then(() => write('delivered', made));
       return {};
     },
+  };
+}
+
+/**
+ * Writes the rows of each step in a transaction of their own, over the connections of `pool`.
+ *
+ * @param {import('pg').Pool} pool
+ */
+export function inOwnTransactions(pool) {
+  return async (/** @type {Rows} */ rows) => {
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      for (const { text, values } of statementsOf([rows]))
+        await client.query({ name: text.slice(3, 20), text, values });
+      await client.query('commit');
+    } finally {
+      client.release();
+    }
   };
 }
 
