@@ -347,7 +347,7 @@ function readJson(status: number, body: Buffer, redaction: Redaction): unknown {
  */
 function assertPath(path: string): void {
   const [pathname = ''] = path.split('?');
-  const hasDotSegment = pathname.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part));
+  const hasDotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(pathname);
   if (hasDotSegment || !/^\/v1\/[!-~]*$/.test(path) || path.includes('#'))
     throw new TypeError('a path of the payments service that is not well-formed');
 }

@@ -109,9 +109,11 @@ export function createFamilyMirror<
     return isLater && confirmsStatus(claim, known.status, state) ? 'confirmation' : 'none';
   }
 
-  const observed = (claim: C, at: Date): Observed => ({
+  /** `ofNew`: the decision of a claim about a resource that was not known, which stands while it is not. */
+  const observed = (claim: C, at: Date, ofNew: Decided | null = null): Observed => ({
     read: (reader) => read(reader, claim),
     decide(state) {
+      if (ofNew && !state.get(mirrored[resource], family.idOf(claim))) return ofNew;
       const before = mergesOlder ? null : state.get(mirrored[resource], family.idOf(claim));
       // While the answer was on its way, a webhook or another request has shown a newer state.
       if (before && isNewer(before, at, state.now)) return { record: before, writes: {}, correction: null };
@@ -172,7 +174,10 @@ export function createFamilyMirror<
     if (!decided) return record(tenant, known, claim, at);
     // A claim that shows too little of a new resource makes none.
     if (!decided.record) return null;
-    return mirrorWriter.show(tenant, observed(claim, at), mirroredIn(decided.writes)) ?? decided.record;
+    return (
+      mirrorWriter.show(tenant, observed(claim, at, newest ? null : decided), mirroredIn(decided.writes)) ??
+      decided.record
+    );
   }
 
   return {

@@ -7,7 +7,7 @@ import type { Database } from '../state/db/database.ts';
 import { sqlAfter } from '../state/db/sql-after.ts';
 import { type Correction, isMirrored } from './mirror.ts';
 import { type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
-import { createNewestStates, type NewestStates } from './newest-states.ts';
+import { createNewestStates, type Held, type NewestStates, newerOf } from './newest-states.ts';
 
 /** An observation as it is decided under the lock, against the state that is kept by then. */
 export interface Observed {
@@ -74,7 +74,7 @@ export const MAX_WAITING = 1_000;
  * The time in which what was shown gathers before it is written, if no caller, command or statement waits for
  * it: a transaction costs the same for many observations as for one.
  */
-const GATHER_MS = 10;
+const GATHER_MS = 20;
 /** The time after which a write that the database did not take is repeated. */
 const REPETITION_MS = 1_000;
 
@@ -82,8 +82,8 @@ const REPETITION_MS = 1_000;
 interface Waiting {
   readonly tenant: Tenant;
   readonly observation: Observed;
-  /** The states that were shown, which queries see until the observation is written. */
-  readonly rows: readonly MirroredRow[];
+  /** The resources whose states were shown: queries see these until the observation is written. */
+  readonly shown: readonly Held[];
   /** A caller that waits for the write. */
   readonly caller: { resolve(row: MirroredRow | null): void; reject(error: unknown): void } | null;
 }
@@ -91,8 +91,9 @@ interface Waiting {
 /** A state that the service has only shown again, and all ids under which it is kept. */
 interface Confirmation {
   readonly tenant: Tenant;
-  readonly rows: readonly [MirroredRow];
+  readonly row: MirroredRow;
   readonly ids: readonly string[];
+  readonly shown: readonly Held[];
 }
 
 export function createMirrorWriter({
@@ -129,21 +130,21 @@ export function createMirrorWriter({
   let cancelRepetition: (() => void) | null = null;
   let isClosed = false;
 
-  function beginShowing(tenant: Tenant, rows: readonly MirroredRow[]): void {
-    for (const row of rows) {
-      newest.hold(tenant, row);
-      newest.note(tenant, row);
-    }
+  function beginShowing(tenant: Tenant, rows: readonly MirroredRow[]): Held[] {
     shownCount += rows.length;
+    return rows.map((row) => {
+      const held = newest.hold(tenant, row);
+      held.row = newerOf(held.row, row);
+      return held;
+    });
   }
 
-  function endShowing({ tenant, rows }: Pick<Waiting, 'tenant' | 'rows'>): void {
-    for (const row of rows) newest.release(tenant, row);
-    shownCount -= rows.length;
+  function endShowing({ shown }: Pick<Waiting, 'shown'>): void {
+    shown.forEach(newest.release);
+    shownCount -= shown.length;
   }
 
   function add(added: Waiting): void {
-    beginShowing(added.tenant, added.rows);
     waiting.push(added);
     if (added.caller) callers += 1;
     schedule();
@@ -214,7 +215,7 @@ export function createMirrorWriter({
 
   async function touch(batch: readonly Confirmation[]): Promise<void> {
     try {
-      const touched = batch.flatMap(({ tenant, rows: [{ resource, observedAt }], ids }) =>
+      const touched = batch.flatMap(({ tenant, row: { resource, observedAt }, ids }) =>
         ids.map((id) => ({ tenant, resource, id, observedAt })),
       );
       await touchMirrored(database.sql, touched, clock.now());
@@ -260,7 +261,7 @@ export function createMirrorWriter({
 
   const keep = (tenant: Tenant, observation: Observed, rows: readonly MirroredRow[] = []) =>
     new Promise<MirroredRow | null>((resolve, reject) => {
-      add({ tenant, observation, rows, caller: { resolve, reject } });
+      add({ tenant, observation, shown: beginShowing(tenant, rows), caller: { resolve, reject } });
     });
 
   return {
@@ -292,27 +293,29 @@ export function createMirrorWriter({
 
     show(tenant, observation, rows) {
       if (shownCount >= MAX_WAITING) return keep(tenant, observation, rows);
-      add({ tenant, observation, rows, caller: null });
+      add({ tenant, observation, shown: beginShowing(tenant, rows), caller: null });
       return null;
     },
 
     confirm(tenant, row, ids) {
       // A time that is not kept costs nothing but a request.
       if (shownCount >= MAX_WAITING) return;
-      beginShowing(tenant, [row]);
-      confirmations.push({ tenant, rows: [row], ids });
+      confirmations.push({ tenant, row, ids, shown: beginShowing(tenant, [row]) });
       schedule();
     },
 
     async holding(tenant, { resource, ids }, work) {
-      const named = ids.map((id) => ({ resource, id }));
-      for (const each of named) newest.hold(tenant, each);
+      const held = ids.map((id) => newest.hold(tenant, { resource, id }));
       try {
         const kept = await selectMirrored(database.sql, tenant, resource, ids);
         const rows = new Map(kept.map((row) => [row.id, row]));
-        return await work(named.flatMap((each) => newest.of(tenant, each, rows.get(each.id) ?? null) ?? []));
+        ids.forEach((id, index) => {
+          const { row } = held[index]!;
+          if (row) rows.set(id, newerOf(rows.get(id) ?? null, row));
+        });
+        return await work([...rows.values()]);
       } finally {
-        for (const each of named) newest.release(tenant, each);
+        held.forEach(newest.release);
       }
     },
 

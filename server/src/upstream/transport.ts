@@ -78,7 +78,7 @@ export function createTransport({
       let abort: ((reason: Error) => void) | null = null;
       let ended = false;
       let status = 0;
-      let answerHeaders: Record<string, string> = {};
+      const answerHeaders: Record<string, string> = {};
       const chunks: Buffer[] = [];
       let length = 0;
 
@@ -108,12 +108,8 @@ export function createTransport({
           },
           onResponseStart(_, statusCode, rawHeaders) {
             status = statusCode;
-            answerHeaders = Object.fromEntries(
-              Object.entries(rawHeaders).map(([name, value]) => [
-                name.toLowerCase(),
-                Array.isArray(value) ? value.join(', ') : String(value ?? ''),
-              ]),
-            );
+            for (const [name, value] of Object.entries(rawHeaders))
+              answerHeaders[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : (value ?? '');
           },
           onResponseData(_, chunk) {
             length += chunk.length;
@@ -124,7 +120,8 @@ export function createTransport({
             if (ended) return;
             ended = true;
             cancelDeadline();
-            resolve({ status, headers: answerHeaders, body: Buffer.concat(chunks) });
+            const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+            resolve({ status, headers: answerHeaders, body });
           },
           onResponseError(_, error) {
             const code = codeOf(error);
@@ -138,7 +135,8 @@ export function createTransport({
   }
 
   return {
-    exchange: (request) => exchange(request).then(decode),
+    exchange: (request) =>
+      exchange(request).then((answer) => (answer.headers['content-encoding'] ? decode(answer) : answer)),
     close: () => pool.close(),
   };
 }
