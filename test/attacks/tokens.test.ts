@@ -5,7 +5,7 @@ import { createAdministration } from '../../server/src/access/administration.ts'
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/money-in/pix/model.ts';
 import { createCommitter } from '../../server/src/state/commit/committer.ts';
-import { STREAM_CHANNEL } from '../../server/src/state/events/log-tailer.ts';
+import { STREAM_CHANNEL } from '../../server/src/state/events/announcement.ts';
 import { addKey } from '../support/accounts.ts';
 import { LIVE_KEY, TEST_KEY, type TestApp, type TestServer } from '../support/app.ts';
 import { approved } from '../support/cards.ts';

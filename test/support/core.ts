@@ -14,7 +14,8 @@ import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/
 import type { Committer } from '../../server/src/state/commit/commit.ts';
 import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import type { Database, Sql } from '../../server/src/state/db/database.ts';
-import { createLogTailer, type LogTailer, STREAM_CHANNEL } from '../../server/src/state/events/log-tailer.ts';
+import { STREAM_CHANNEL } from '../../server/src/state/events/announcement.ts';
+import { createLogTailer, type LogTailer } from '../../server/src/state/events/log-tailer.ts';
 import type { Balances } from '../../server/src/state/ledger/postings.ts';
 import { createWorkQueue, type WorkQueue } from '../../server/src/state/work/queue.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';

@@ -34,9 +34,10 @@ import { openDatabase } from '../state/db/open.ts';
 import type { StartingPglite } from '../state/db/pglite-backend.ts';
 import { createRecords } from '../state/db/records.ts';
 import { followDatabaseTime } from '../state/db/time.ts';
+import { readAnnouncement, STREAM_CHANNEL } from '../state/events/announcement.ts';
 import { createAnnouncer } from '../state/events/announcer.ts';
 import { createCredentialWatch } from '../state/events/credential.ts';
-import { announcedTenant, createLogTailer, STREAM_CHANNEL } from '../state/events/log-tailer.ts';
+import { createLogTailer } from '../state/events/log-tailer.ts';
 import { createUpdates } from '../state/events/subscribe.ts';
 import { SlowConsumerError } from '../state/events/subscription.ts';
 import { createWorkQueue, type Lane, type WorkQueue } from '../state/work/queue.ts';
@@ -191,7 +192,7 @@ export async function createApp({
       closing.push(await followDatabaseTime({ clock: sharedClock, base: givenClock, readTime, log }));
     }
     let callers: RecentCallers | undefined;
-    const onAnnounced = (payload: string) => callers?.changed(announcedTenant(payload));
+    const onAnnounced = (payload: string) => callers?.changed(readAnnouncement(payload).key);
     // Before the migration: LISTEN takes the lock that prevents a newer server's migration from dropping what
     // this server uses.
     closing.push(await database.listen(STREAM_CHANNEL, onAnnounced));

@@ -4,7 +4,7 @@ import { createCommitter } from '../../../server/src/state/commit/committer.ts';
 import { checkBackup, restoreDatabase, saveDatabase } from '../../../server/src/state/db/backup.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import { createRecords } from '../../../server/src/state/db/records.ts';
-import { announcement, STREAM_CHANNEL } from '../../../server/src/state/events/log-tailer.ts';
+import { announcement, STREAM_CHANNEL } from '../../../server/src/state/events/announcement.ts';
 import type { Random } from '../../faults/random.ts';
 import type { ManualClock } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';

@@ -3,14 +3,15 @@ import type { Tenant } from '../../../server/src/kernel/tenant.ts';
 import { snapshots } from '../../../server/src/programs/modes/parts.ts';
 import { createCommitter } from '../../../server/src/state/commit/committer.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
+import { announcement, STREAM_CHANNEL } from '../../../server/src/state/events/announcement.ts';
+import { createAnnouncer } from '../../../server/src/state/events/announcer.ts';
 import type { StoredEvent } from '../../../server/src/state/events/event.ts';
 import type { Appended } from '../../../server/src/state/events/log.ts';
+import { readAfter } from '../../../server/src/state/events/log.ts';
 import {
-  announcement,
   createLogTailer,
   type Listener,
   type LogTailer,
-  STREAM_CHANNEL,
 } from '../../../server/src/state/events/log-tailer.ts';
 import { createManualClock } from '../../support/clock.ts';
 import { openAccount, revocationOf } from '../../support/core.ts';
@@ -62,6 +63,100 @@ test('An announcement of events that are there already causes no read, and any o
   await idle();
   expect(reads()).toBeGreaterThan(before);
   expect(heard()).toEqual([1, 2, 3]);
+});
+
+test('Events that another instance announces arrive once and in order, as the log has them, and nothing is read', async () => {
+  const { tenant, tailer, heard, events, reads, idle } = await listening();
+  await tailer.start();
+  const [first, second] = [await commit(tenant, 2), await commit(tenant, 1)];
+  await announceEvents(tenant, first);
+  await announceEvents(tenant, first);
+  expect(heard()).toEqual([1, 2]);
+  // Of an announcement that covers both commits the second is new.
+  await announceEvents(tenant, { ...first, events: [...first.events, ...second.events] });
+  await idle();
+  expect(heard()).toEqual([1, 2, 3]);
+  expect(reads()).toBe(0);
+  const inLog = await readAfter(database.sql, tenant, { snapshots, after: 0, limit: 10 });
+  expect(events).toEqual(inLog.events);
+});
+
+test('Announced events behind a gap are read from the log, with what lies between', async () => {
+  const { tenant, tailer, heard, reads, idle } = await listening();
+  await tailer.start();
+  await commit(tenant, 1);
+  const later = await commit(tenant, 1);
+  await announceEvents(tenant, later);
+  await idle();
+  expect(heard()).toEqual([1, 2]);
+  expect(reads()).toBe(1);
+});
+
+test('Announced events of a log that was set back are not delivered', async () => {
+  const { tenant, tailer, heard, events, reads, idle } = await listening();
+  await tailer.start();
+  tailer.wake(tenant, await commit(tenant, 1));
+  const { events: real } = await commit(tenant, 1);
+  const lost = { ...real[0]!, mark: real[0]!.mark + 1 };
+  await announceEvents(tenant, { events: [lost], previousMark: events[0]!.mark + 1 });
+  await idle();
+  expect(heard()).toEqual([1, 2]);
+  expect(events.at(-1)).toMatchObject({ mark: real[0]!.mark });
+  expect(reads()).toBe(1);
+});
+
+test('Events that do not fit into a notification, or that cannot be read, are read from the log', async () => {
+  const { tenant, tailer, heard, reads, idle } = await listening();
+  await tailer.start();
+  const many = await commit(tenant, 150);
+  expect(announcement(tenant, 150, many)).toBe(announcement(tenant, 150));
+  await announceEvents(tenant, many);
+  await idle();
+  expect(heard()).toHaveLength(150);
+  expect(reads()).toBe(1);
+  await commit(tenant, 1);
+  await database.notify(STREAM_CHANNEL, `${announcement(tenant, 151)} {"of": "another release"}`);
+  await turn();
+  await idle();
+  expect(heard()).toHaveLength(151);
+});
+
+test('An announcer sends one notification at a time, with the events of all commits since that are few and whole', async () => {
+  const sent: string[][] = [];
+  let answer = deferred();
+  const announcer = createAnnouncer(
+    {
+      ...database,
+      engine: 'postgres',
+      notify: async (_, ...payloads) => {
+        sent.push(payloads);
+        await answer.promise;
+      },
+    },
+    unexpected,
+  );
+  const tenant = await openAccount(database);
+  const commits: Appended[] = [];
+  for (let count = 0; count < 5; count += 1) commits.push(await commit(tenant, count === 4 ? 20 : 1));
+  const announced = (appended: Appended) => announcer.announce([{ tenant, ...appended }]);
+  const [first, second, third, fourth, large] = commits as [Appended, Appended, Appended, Appended, Appended];
+  const whole = ({ previousMark }: Appended, ...all: Appended[]) => {
+    const events = all.flatMap((each) => each.events);
+    return announcement(tenant, events.at(-1)!.version, { events, previousMark });
+  };
+  announced(first);
+  announced(second);
+  announced(third);
+  expect(sent).toEqual([[whole(first, first)]]);
+  answer.resolve();
+  answer = deferred();
+  while (sent.length < 2) await turn();
+  expect(sent[1]).toEqual([whole(second, second, third)]);
+  announced(fourth);
+  announced(large);
+  answer.resolve();
+  await announcer.idle();
+  expect(sent[2]).toEqual([announcement(tenant, 24)]);
 });
 
 test('thousands hear of a change in slices, between which others have their turn, and all hear all in order', async () => {
@@ -141,6 +236,7 @@ async function listening() {
     tenant,
     tailer,
     idle,
+    events,
     heard: () => events.map(({ version }) => version),
     reads: () => begun - before,
   };
@@ -176,6 +272,11 @@ function unexpected(): never {
 
 async function announce(tenant: Tenant, version?: number): Promise<void> {
   await database.notify(STREAM_CHANNEL, announcement(tenant, version));
+  await turn();
+}
+
+async function announceEvents(tenant: Tenant, appended: Appended): Promise<void> {
+  await database.notify(STREAM_CHANNEL, announcement(tenant, appended.events.at(-1)!.version, appended));
   await turn();
 }
 

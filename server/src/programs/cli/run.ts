@@ -23,7 +23,7 @@ import { MigrationError } from '../../state/db/migration-error.ts';
 import { openDatabase } from '../../state/db/open.ts';
 import { createRecords } from '../../state/db/records.ts';
 import { followDatabaseTime, selectTime } from '../../state/db/time.ts';
-import { announcement, STREAM_CHANNEL } from '../../state/events/log-tailer.ts';
+import { announcement, STREAM_CHANNEL } from '../../state/events/announcement.ts';
 import { type Config, ConfigError, invocationDir, readConfig } from '../config/config.ts';
 import { createDoubts } from '../modes/doubts.ts';
 import { createUpstreamCheck } from '../modes/upstream-check.ts';

@@ -1,32 +1,61 @@
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import type { Database } from '../db/database.ts';
-import type { StoredEvent } from './event.ts';
-import { announcement, STREAM_CHANNEL } from './log-tailer.ts';
+import { announcement, STREAM_CHANNEL } from './announcement.ts';
+import type { Appended } from './log.ts';
+
+/** The most events of a tenant that are announced themselves: more would hardly fit into a notification. */
+const MAX_EVENTS = 16;
+
+/** The most events that one NOTIFY carries, of all tenants. */
+const MAX_CARRIED = 64;
 
 /**
  * Sends one NOTIFY at a time: the next one covers all commits since, of every tenant. Each NOTIFY is a
  * transaction with its own flush.
  */
 export function createAnnouncer(database: Database, onError: (error: unknown) => void) {
-  /** The announcement of each tenant's newest version. */
-  const waiting = new Map<string, string>();
+  /** The events of each tenant since the last NOTIFY; none if only the newest version is announced. */
+  const waiting = new Map<string, Appended & { tenant: Tenant; version: number }>();
   let inFlight: Promise<void> | null = null;
+  // PGlite has no other instance.
+  const carriesEvents = database.engine === 'postgres';
+
   async function announceAll() {
     while (waiting.size > 0) {
-      const announcements = [...waiting.values()];
+      let carried = 0;
+      const announcements = [...waiting.values()].map(({ tenant, version, ...appended }) => {
+        carried += appended.events.length;
+        return announcement(tenant, version, carried <= MAX_CARRIED ? appended : undefined);
+      });
       waiting.clear();
       await database.notify(STREAM_CHANNEL, ...announcements).catch(onError);
     }
     inFlight = null;
   }
+
+  /** The events of a commit behind those that wait, if they continue them and are few. */
+  function appendedBehind(before: Appended | undefined, { events, previousMark }: Appended): Appended {
+    const last = before?.events.at(-1);
+    const all = last && last.version + 1 === events[0]!.version ? [...before!.events, ...events] : events;
+    const isWhole = !before || all !== events;
+    return isWhole && carriesEvents && all.length <= MAX_EVENTS
+      ? { events: all, previousMark: before ? before.previousMark : previousMark }
+      : NONE;
+  }
+
   return {
     /** Announces the newest version of each of the tenants of a commit. */
-    announce(committed: readonly { readonly tenant: Tenant; readonly events: readonly StoredEvent[] }[]) {
-      for (const { tenant, events } of committed)
-        waiting.set(tenantKey(tenant), announcement(tenant, events.at(-1)!.version));
+    announce(committed: readonly (Appended & { readonly tenant: Tenant })[]) {
+      for (const each of committed) {
+        const key = tenantKey(each.tenant);
+        const appended = appendedBehind(waiting.get(key), each);
+        waiting.set(key, { tenant: each.tenant, version: each.events.at(-1)!.version, ...appended });
+      }
       if (waiting.size > 0) inFlight ??= announceAll();
     },
     /** Resolves when every notification has been sent. */
     idle: async () => inFlight,
   };
 }
+
+const NONE: Appended = { events: [], previousMark: 0 };

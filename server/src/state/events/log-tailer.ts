@@ -2,13 +2,14 @@ import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { inSlices } from '../../kernel/slices.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import type { Database } from '../db/database.ts';
+import { readAnnouncement, STREAM_CHANNEL } from './announcement.ts';
 import type { Snapshots, StoredEvent } from './event.ts';
 import { type Appended, type Position, readAfter, readPosition, type Topic } from './log.ts';
 
 /**
  * Delivers the new events of each tenant that has listeners, with one reader for each tenant and any number
- * of listeners: the live end of its log. A wake says only that there may be new events; the log says which,
- * in order, each version once. If the log was set back behind the delivered events (an asynchronous standby
+ * of listeners: the live end of its log. Events of a commit that continue it are delivered as they come, of
+ * this instance or announced by another; otherwise the log says which are new, in order, each version once. If the log was set back behind the delivered events (an asynchronous standby
  * was promoted), the listeners are notified, and delivery continues from the new head.
  */
 export interface LogTailer {
@@ -57,25 +58,6 @@ export interface Listener {
    * which has delivered another event at that position.
    */
   onDropped(): void;
-}
-
-/** The channel of the notifications that an instance sends after a commit: see `announcement`. */
-export const STREAM_CHANNEL = 'psa_stream';
-
-/**
- * The notification of a commit: the tenant and its newest version. An instance that has delivered that
- * version does not read. If the version is missing, each instance reads.
- */
-export function announcement(tenant: Tenant, version?: number): string {
-  return version === undefined ? tenantKey(tenant) : `${tenantKey(tenant)} ${version}`;
-}
-
-/**
- * The key of the tenant that a notification is about. Null means any tenant, because notifications may have
- * been lost.
- */
-export function announcedTenant(payload: string): string | null {
-  return payload.split(' ')[0] || null;
 }
 
 /** The interval of polls: an event is this late at most if its notification was lost. */
@@ -254,9 +236,11 @@ export function createLogTailer({
       for (const tail of tails.values()) void read(tail);
       return;
     }
-    const [key = '', version = Number.POSITIVE_INFINITY] = payload.split(' ');
-    const tail = tails.get(key);
-    if (tail && tail.position < Number(version)) void read(tail);
+    const announced = readAnnouncement(payload);
+    const tail = tails.get(announced.key ?? '');
+    if (!tail || tail.position >= announced.version) return;
+    const appended = tail.reading === null ? announced.events(snapshots) : null;
+    wake(tail.tenant, appended ? behind(tail, appended) : NOTHING);
   }
 
   function join(tenant: Tenant, listener: Listener): (() => void) | null {
@@ -325,6 +309,15 @@ export function createLogTailer({
 }
 
 const NOTHING: Appended = { events: [], previousMark: 0 };
+
+/** The announced events that were not delivered yet, with the mark of the event before them. */
+function behind(tail: Tail, { events, previousMark }: Appended): Appended {
+  const index = events.findIndex(({ version }) => version > tail.position);
+  return {
+    events: events.slice(index),
+    previousMark: index > 0 ? events[index - 1]!.mark : previousMark,
+  };
+}
 
 function createTail(tenant: Tenant, { version, mark }: Position): Tail {
   return {
