@@ -1,8 +1,10 @@
+import DataLoader from 'dataloader';
 import type { Clock } from '../kernel/clock.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { withSpan } from '../kernel/traces.ts';
 import { type Committer, put } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
+import type { TenantKey } from '../state/db/each-tenant.ts';
 import type { TaskHandler } from '../state/work/queue.ts';
 import type { Task } from '../state/work/store.ts';
 import { attempts, deliveries, neighbours } from './collections.ts';
@@ -17,7 +19,7 @@ import {
 } from './model.ts';
 import type { Send } from './sender.ts';
 import { signedAgain, signedHeaders } from './signing.ts';
-import { selectForAttempt } from './store.ts';
+import { type ForAttempt, selectForAttempts } from './store.ts';
 
 const DELIVER = 'webhook.deliver';
 /** The largest value of an integer column. */
@@ -49,6 +51,12 @@ export function createWebhookDelivery({
   relaySecrets: Readonly<Record<Environment, readonly string[]>> | null;
   onAttempt?: (delivered: boolean, ms: number) => void;
 }): { tasks: Record<typeof DELIVER, TaskHandler> } {
+  /** Deliveries that are claimed together are read together. */
+  const forAttempt = new DataLoader<TenantKey, ForAttempt | null>(
+    (webhooks) => selectForAttempts(database.sql, webhooks),
+    { cache: false },
+  );
+
   /**
    * Postpones a delivery that must wait for an earlier one of the same resource; false if it need not wait.
    * The decision runs under the tenant's lock: the success of the earlier one is recorded before it, and seen
@@ -126,7 +134,7 @@ export function createWebhookDelivery({
   return {
     tasks: {
       [DELIVER]: async (task) => {
-        const found = await selectForAttempt(database.sql, task, task.key);
+        const found = await forAttempt.load({ tenant: task, key: task.key });
         if (found?.delivery.status !== 'pending') return;
         if (found.isBehindAnother && (await holdBack(task))) return;
         const { delivery, body } = found;

@@ -1,4 +1,4 @@
-import { sql as raw } from 'kysely';
+import { sql as raw, type Selectable } from 'kysely';
 import { plusMs } from '../kernel/clock.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -15,6 +15,7 @@ import {
 import { countFiltered, listConditions, selectFiltered } from '../state/db/filtered-lists.ts';
 import { ofTenant } from '../state/db/of-tenant.ts';
 import { type Columns, changing, fixed, type Listed, type RowsOf, table } from '../state/db/table.ts';
+import type { Tables } from '../state/db/tables.ts';
 import type { TenantTable } from '../state/db/tenant-table.ts';
 import { previousSecretsOf } from './endpoint-store.ts';
 import {
@@ -166,12 +167,8 @@ export async function updateDeliveries(
   `.execute(sql);
 }
 
-/** Selects everything that an attempt needs; null if the delivery does not exist. */
-export async function selectForAttempt(
-  sql: Sql,
-  tenant: Tenant,
-  webhookId: string,
-): Promise<{
+/** Everything that an attempt needs. */
+export interface ForAttempt {
   delivery: WebhookDelivery;
   body: string;
   /** The headers of a relayed webhook; null if this server signs. */
@@ -182,46 +179,49 @@ export async function selectForAttempt(
   /** The secrets; null if nothing was ever signed for this tenant. */
   secrets: SigningSecrets | null;
   isBehindAnother: boolean;
-} | null> {
-  const row = await ofTenant(sql, 'webhook_delivery', tenant)
-    .leftJoin('webhook_endpoint', (join) =>
-      join
-        .onRef('webhook_endpoint.account_id', '=', 'webhook_delivery.account_id')
-        .onRef('webhook_endpoint.environment', '=', 'webhook_delivery.environment'),
-    )
-    .selectAll('webhook_delivery')
-    .select(['webhook_endpoint.secret', 'webhook_endpoint.previous_secrets'])
-    .select((row) =>
-      row
-        .exists(
-          row
-            .selectFrom('webhook_delivery as earlier')
-            .select('earlier.number')
-            .whereRef('earlier.account_id', '=', 'webhook_delivery.account_id')
-            .whereRef('earlier.environment', '=', 'webhook_delivery.environment')
-            .whereRef('earlier.resource', '=', 'webhook_delivery.resource')
-            .whereRef('earlier.resource_id', '=', 'webhook_delivery.resource_id')
-            .whereRef('earlier.url', '=', 'webhook_delivery.url')
-            .whereRef('earlier.number', '<', 'webhook_delivery.number')
-            .where('earlier.status', '=', 'pending'),
-        )
-        .as('is_behind_another'),
-    )
-    .where('webhook_id', '=', webhookId)
-    .executeTakeFirst();
-  if (!row) return null;
-  return {
-    delivery: deliveryTable.fromRow(row),
-    body: row.body,
-    headers: row.headers,
-    resourceVersion: row.resource_version,
-    occurredAt: row.occurred_at,
-    secrets:
-      row.secret === null
-        ? null
-        : { secret: row.secret, previousSecrets: previousSecretsOf(row.previous_secrets ?? []) },
-    isBehindAnother: Boolean(row.is_behind_another),
-  };
+}
+
+/** Selects what the attempts of several deliveries need, in their order; null for one that does not exist. */
+export async function selectForAttempts(
+  sql: Sql,
+  webhooks: readonly TenantKey[],
+): Promise<(ForAttempt | null)[]> {
+  const { rows } = await raw<
+    Selectable<Tables['webhook_delivery']> & {
+      nth: number;
+      secret: string | null;
+      previous_secrets: Parameters<typeof previousSecretsOf>[0] | null;
+      is_behind_another: boolean;
+    }
+  >`
+    select d.*, wanted.nth, endpoint.secret, endpoint.previous_secrets, exists (
+      select from webhook_delivery earlier
+      where earlier.account_id = d.account_id and earlier.environment = d.environment
+        and earlier.resource = d.resource and earlier.resource_id = d.resource_id and earlier.url = d.url
+        and earlier.number < d.number and earlier.status = 'pending'
+    ) as is_behind_another
+    from ${numberedKeys(webhooks)}
+    cross join lateral (
+      select * from webhook_delivery where ${isOfWanted('webhook_delivery')} and webhook_id = wanted.key limit 1
+    ) d
+    left join lateral (
+      select secret, previous_secrets from webhook_endpoint where ${isOfWanted('webhook_endpoint')} limit 1
+    ) endpoint on true`.execute(sql);
+  const found = webhooks.map((): ForAttempt | null => null);
+  for (const row of rows)
+    found[row.nth - 1] = {
+      delivery: deliveryTable.fromRow(row),
+      body: row.body,
+      headers: row.headers,
+      resourceVersion: row.resource_version,
+      occurredAt: row.occurred_at,
+      secrets:
+        row.secret === null
+          ? null
+          : { secret: row.secret, previousSecrets: previousSecretsOf(row.previous_secrets ?? []) },
+      isBehindAnother: row.is_behind_another,
+    };
+  return found;
 }
 
 /** The pending deliveries of the same resource to the same URL, which wait for each other. */

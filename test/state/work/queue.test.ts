@@ -2,7 +2,12 @@ import { sql } from 'kysely';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Clock, createOffsetClock, plusMs } from '../../../server/src/kernel/clock.ts';
 import type { Tenant } from '../../../server/src/kernel/tenant.ts';
-import { type Database, INSTANCE_LOCK, StatementInterrupted } from '../../../server/src/state/db/database.ts';
+import {
+  type Database,
+  INSTANCE_LOCK,
+  type Sql,
+  StatementInterrupted,
+} from '../../../server/src/state/db/database.ts';
 import { createWorkQueue, type TaskHandler } from '../../../server/src/state/work/queue.ts';
 import { RetryLater } from '../../../server/src/state/work/retry-later.ts';
 import {
@@ -468,6 +473,24 @@ describeOnBothEngines('work that waits', (open) => {
     await queue.settled();
     expect(done).toEqual(['once', 'again', 'again']);
     expect(await tasks()).toEqual([]);
+  });
+
+  test('A claim does not wait for the disk, and every other commit of its connection does', async () => {
+    const { clock } = worker(database);
+    await schedule(at(clock, 0, 'claimed'));
+    const setting = async (db: Sql) =>
+      (await sql<{ value: string }>`select current_setting('synchronous_commit') as value`.execute(db))
+        .rows[0]!.value;
+    const before = await setting(database.sql);
+    const claimed = await database.transaction(async (trx) => {
+      // The server of the tests flushes nothing.
+      await sql`set local synchronous_commit to on`.execute(trx);
+      const found = await claimTasks(trx, { now: clock.now(), leasedUntil: clock.now(), limit: 5 });
+      expect(await setting(trx)).toBe('off');
+      return found;
+    });
+    expect(claimed).toMatchObject([{ key: 'claimed' }]);
+    expect(await setting(database.sql)).toBe(before);
   });
 
   test('A task that its own handler schedules again is done again after itself', async () => {

@@ -131,7 +131,8 @@ export async function endTasks(sql: Sql, tasks: readonly Task[]): Promise<EndedT
 
 /**
  * Claims up to `limit` due tasks until `leasedUntil`. With SKIP LOCKED instances can claim different tasks at
- * once, and the tasks of a dead instance become due again when their leases end.
+ * once, and the tasks of a dead instance become due again when their leases end. A claim does not wait for the disk: one
+ * that a crash of the database loses leaves its task due, as the end of its instance would.
  */
 export async function claimTasks(
   sql: Sql,
@@ -175,7 +176,7 @@ export async function claimTasks(
   }>`
     update task
     set lease = gen_random_uuid(), leased_until = ${leasedUntil}, holder = ${holder}, attempts = task.attempts + 1
-    from (
+    from (select set_config('synchronous_commit', 'off', true)) unflushed, (
       select kind, account_id, environment, key from task
       where due_at <= ${now} ${since ? raw`and due_at > ${since}` : raw``}
         and (leased_until is null or leased_until <= ${now} and lease <> all(${[...underWay]}::uuid[]))
