@@ -16,17 +16,18 @@ test('Attempts that are made together read their deliveries at once, each with i
   await openStreams(sql, [one, other]);
   const at = new Date('2026-11-30T08:00:00.000Z');
   const resourceId = objectId();
-  const delivery = (webhookId: string, body: string) => ({
+  const delivery = (webhookId: string, eventVersion: number) => ({
     ...{
       webhookId,
-      body,
+      eventVersion,
+      body: `{"n":${eventVersion}}`,
       event: 'payment.paid',
       url: 'https://shop.example/hook',
       resource: 'payment',
       resourceId,
     },
     ...{ status: 'pending' as const, attempts: 0, failures: 0, nextAttemptAt: at, createdAt: at },
-    ...{ eventVersion: 1, resourceVersion: 1, occurredAt: at, headers: null },
+    ...{ resourceVersion: 1, occurredAt: at, headers: null },
   });
   const secret = (text: string) => ({
     ...{ url: null, enabled: true, secret: text, secretShown: true, previousSecrets: [], optionalEvents: [] },
@@ -37,8 +38,8 @@ test('Attempts that are made together read their deliveries at once, each with i
   ]);
   const [first, second, theirs] = [newWebhookId(), newWebhookId(), newWebhookId()];
   await insertDeliveries(sql, [
-    ...recordsOf(one, [delivery(first, '{"n":1}'), delivery(second, '{"n":2}')]),
-    ...recordsOf(other, [delivery(theirs, '{"n":3}')]),
+    ...recordsOf(one, [delivery(first, 1), delivery(second, 2)]),
+    ...recordsOf(other, [delivery(theirs, 3)]),
   ]);
   const keys = [
     { tenant: other, key: theirs },
