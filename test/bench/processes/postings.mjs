@@ -31,12 +31,17 @@ const CONNECTIONS = 10;
 let pool;
 /** A plain PGlite, except for its flushes. @type {PGlite} */
 let bare;
-/** The statements of a sale, by name. @type {Record<string, string>} */
+/** The statements of a sale, by name, with the parameters that it had. @type {Record<string, { text: string, parameters: readonly unknown[] }>} */
 let statements;
+/** The sale that the first half of these parameters is of. */
+let recorded = '';
 /** A tenant that neither the committer nor an account knows. @type {{ accountId: string, environment: 'live' }} */
 let bareTenant;
 let transactions = 0;
 let sales = 0;
+
+/** The lock of a tenant, for which a transaction waits: the server skips a locked tenant and goes on with others. */
+const LOCK = 'select version from stream where account_id = $1 and environment = $2 for update';
 
 /** A statement whose rows are arrays, so that its text is the same for every size of a group. */
 const POST = `
@@ -91,19 +96,18 @@ answerParent({
   /** Runs one caller with this number of sales in each of its transactions. */
   async straight({ group, ms }) {
     transactions = 0;
-    const lock = 'select version from stream where account_id = $1 and environment = $2 for update';
     return during(ms, 1, async () => {
       transactions += 1;
       const ids = Array.from({ length: group }, () => `sale:${++sales}`);
       const of = [tenant.accountId, tenant.environment];
       if (straight) {
         await straight('begin', []);
-        await straight(lock, of);
+        await straight(LOCK, of);
         await straight(POST, [...of, ids, clock.now()]);
         await straight('commit', []);
       } else {
         await database.transaction(async (/** @type {any} */ sql) => {
-          await sql.executeQuery(raw(lock, of));
+          await sql.executeQuery(raw(LOCK, of));
           await sql.executeQuery(raw(POST, [...of, ids, clock.now()]));
         });
       }
@@ -118,9 +122,7 @@ answerParent({
       transactions += 1;
       const client = await pool.connect();
       const send = (/** @type {string} */ name, /** @type {unknown[]} */ values) =>
-        client
-          .query({ name, text: /** @type {string} */ (statements[name]), values })
-          .then(({ rows }) => rows);
+        client.query({ name, text: textOf(name), values }).then(({ rows }) => rows);
       try {
         await client.query('begin');
         await sell(send, tenant, 1);
@@ -138,11 +140,7 @@ answerParent({
     return during(ms, 1, async () => {
       transactions += 1;
       await bare.transaction((sql) =>
-        sell(
-          async (name, values) => (await sql.query(/** @type {string} */ (statements[name]), values)).rows,
-          bareTenant,
-          group,
-        ),
+        sell(async (name, values) => (await sql.query(textOf(name), values)).rows, bareTenant, group),
       );
       return group;
     });
@@ -183,7 +181,7 @@ function openBare(dataDir) {
 
 /** The statements of a sale, recorded from the last of several: a tenant's first sale finds no log yet. */
 async function statementsOfSale() {
-  /** @type {Record<string, string>} */
+  /** @type {typeof statements} */
   const sent = {};
   const watching = createCommitter({
     database: {
@@ -192,9 +190,9 @@ async function statementsOfSale() {
         database.transaction((/** @type {any} */ sql) => {
           const executor = sql.getExecutor();
           const send = executor.executeQuery;
-          executor.executeQuery = (/** @type {{ sql: string }} */ query) => {
+          executor.executeQuery = (/** @type {{ sql: string, parameters: readonly unknown[] }} */ query) => {
             const name = /\/\* (\w+) \*\//.exec(query.sql)?.[1];
-            if (name) sent[name] = query.sql;
+            if (name) sent[name] = { text: query.sql, parameters: query.parameters };
             return send.call(executor, query);
           };
           return work(sql);
@@ -203,9 +201,13 @@ async function statementsOfSale() {
     clock,
     onCommit: () => undefined,
   });
-  await watching.change(sale());
+  // The first has a transaction of its own, and the other two share the next.
+  await Promise.all([sale(), sale(), sale()].map((each) => watching.change(each)));
+  recorded = `PSC-${sales - 1}`;
   const expected = ['lock_streams', 'read_balances', 'post', 'append_events'];
   if (`${Object.keys(sent)}` !== `${expected}`) throw new Error(`a sale sends ${Object.keys(sent)}`);
+  if (!sent.post?.parameters.some((value) => Array.isArray(value) && value.length === 2))
+    throw new Error('two sales do not share a transaction');
   return sent;
 }
 
@@ -234,22 +236,12 @@ const MARK = 1;
  */
 async function sell(send, tenant, count) {
   const of = [[tenant.accountId], [tenant.environment]];
-  const ofEach = (/** @type {number} */ rows) =>
-    of.map(([value]) => Array.from({ length: rows }, () => value));
-  const [{ version }] = await send('lock_streams', of);
+  const [{ version }] = await send('lock_streams', [tenant.accountId, tenant.environment]);
   /** @type {Record<string, number>} */
   const balances = {};
   for (const { name, balance } of await send('read_balances', of)) balances[name] = Number(balance);
   const at = clock.now();
-  const ids = Array.from({ length: count }, () => `sale:${++sales}`);
-  const both = (/** @type {any} */ one, /** @type {any} */ other) => ids.flatMap(() => [one, other]);
-  const lines = [
-    ids.flatMap((id) => [id, id]),
-    both('acquirer', 'merchant_pending'),
-    both(-100, 100),
-    both(null, null),
-  ];
-  await send('post', [at, ...ofEach(2 * count), ...lines]);
+  await send('post', parametersOfPost(tenant, count, at));
   balances.acquirer = (balances.acquirer ?? 0) - 100 * count;
   balances.merchant_pending = (balances.merchant_pending ?? 0) + 100 * count;
   const next = Number(version) + 1;
@@ -264,6 +256,34 @@ async function sell(send, tenant, count) {
     [JSON.stringify(balances)],
   ];
   await send('append_events', [...of, ...event, ...of, [next], [next]]);
+}
+
+/** @param {string} name */
+function textOf(name) {
+  if (name === 'lock_streams') return LOCK;
+  return /** @type {{ text: string }} */ (statements[name]).text;
+}
+
+/**
+ * The parameters of the recorded postings, of two sales, for this number of others: the first half of each array once for
+ * each of them, with its name. An array of one value is of the account, and stays.
+ *
+ * @param {{ accountId: string }} of @param {number} count @param {Date} at
+ */
+function parametersOfPost({ accountId }, count, at) {
+  const names = Array.from({ length: count }, () => `PSC-${++sales}`);
+  const { parameters } = /** @type {{ parameters: readonly unknown[] }} */ (statements.post);
+  return parameters.map((value) => {
+    if (value instanceof Date) return at;
+    if (!Array.isArray(value)) return value;
+    const own = value.map((each) => (each === tenant.accountId ? accountId : each));
+    if (own.length === 1) return own;
+    return names.flatMap((name) =>
+      own
+        .slice(0, own.length / 2)
+        .map((each) => (typeof each === 'string' ? each.replaceAll(recorded, name) : each)),
+    );
+  });
 }
 
 /** @param {number} ms @param {number} callers @param {() => Promise<number>} work */
