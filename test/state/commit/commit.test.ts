@@ -777,16 +777,16 @@ describe('two instances on one PostgreSQL', () => {
       committer.change(add(tenant, 'n', 1)).then((value) => order.push(`${name} ${value}`));
     const first = change(begin, 'begin');
     // More commands than a group has of one tenant, and one whose statement fails: the group is retried by halves.
-    const waiting = Array.from({ length: 20 }, () => change(held, 'held'));
+    const waiting = Array.from({ length: 20 }, (_, nth) => change(held, `held ${nth}`));
     const wrong = committer.change(add(free, 'wrong', -1)).catch(() => undefined);
     await Promise.all([first, change(free, 'free'), change(free, 'free'), wrong]);
     expect(order.sort()).toEqual(['begin 1', 'free 2', 'free 3']);
-    const later = change(held, 'held');
+    const later = change(held, 'held 20');
     await change(free, 'free');
     expect(order).toHaveLength(4);
     release.resolve();
     await Promise.all([...waiting, later, holding]);
-    expect(order.slice(4)).toEqual(Array.from({ length: 21 }, (_, nth) => `held ${nth + 2}`));
+    expect(order.slice(4)).toEqual(Array.from({ length: 21 }, (_, nth) => `held ${nth} ${nth + 2}`));
     // The lane of its own is given up: the tenant shares transactions again.
     await committer.idle();
     expect(await committer.change(add(held, 'n', 1))).toBe(23);
