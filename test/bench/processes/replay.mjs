@@ -58,16 +58,17 @@ function watch(sql, onStatement) {
 }
 
 /**
- * Runs each lane's units in their order, different lanes at once, on all connections.
+ * Runs each lane's units in their order, different lanes at once, on all connections. Lanes with an account in common are one.
  * @param {Unit[]} units @param {((unit: Unit) => Promise<void>)[]} connections
  */
 export async function runLanes(units, connections) {
   /** @type {Map<string, Unit[]>} */
   const byLane = new Map();
+  const laneOf = joinedLanes(units);
   for (const unit of units) {
-    const lane = byLane.get(unit.lane) ?? [];
+    const lane = byLane.get(laneOf(unit)) ?? [];
     lane.push(unit);
-    byLane.set(unit.lane, lane);
+    byLane.set(laneOf(unit), lane);
   }
   const waiting = [...byLane.values()];
   /** @type {(() => void)[]} */
@@ -91,6 +92,29 @@ export async function runLanes(units, connections) {
       }
     }),
   );
+}
+
+/**
+ * The lane of each unit, by the account that stands for all accounts with which it shares transactions.
+ *
+ * @param {readonly Unit[]} units
+ */
+function joinedLanes(units) {
+  /** @type {Map<string, string>} */
+  const parents = new Map();
+  const rootOf = (/** @type {string} */ name) => {
+    let root = name;
+    for (let next = parents.get(root); next !== undefined; next = parents.get(root)) root = next;
+    return root;
+  };
+  for (const { lane } of units) {
+    const [first = '', ...others] = lane.split(',');
+    for (const other of others) {
+      const [root, joined] = [rootOf(first), rootOf(other)];
+      if (root !== joined) parents.set(joined, root);
+    }
+  }
+  return (/** @type {Unit} */ { lane }) => rootOf(lane.split(',')[0] ?? '');
 }
 
 /**
