@@ -93,7 +93,13 @@ export const LAYERS = [
   layer('routes', /routes\.ts$/, 'pure wire', 'pure', 'api/http'),
   layer('schema', /schema\.ts$/, 'pure schema events', 'pure schema', 'api/graphql state/events'),
   // Types, rules, decisions: whatever has no name above.
-  layer('pure', /\.ts$/, 'pure', 'pure', 'state/ledger/postings.ts state/ledger/funds.ts'),
+  layer(
+    'pure',
+    /\.ts$/,
+    'pure',
+    'pure',
+    'state/ledger/postings.ts state/ledger/journal.ts state/ledger/funds.ts',
+  ),
 ];
 
 /** The layers that are imported of every slice: each interface is one over all slices. */

@@ -104,6 +104,10 @@ const SUBSCRIPTIONS: Record<string, { scope: Scopes; query: string }> = {
     scope: 'card_payments',
     query: '{ allCheckoutTokenUpdates(after: $before) { tokenId } }',
   },
+  statementUpdates: {
+    scope: 'wallet',
+    query: '{ statementUpdates(after: $before) { entries { kind } } }',
+  },
   walletUpdates: { scope: 'wallet', query: '{ walletUpdates { wallet { balanceCents } } }' },
   payoutUpdates: {
     scope: 'payouts',

@@ -149,7 +149,7 @@ describe('who may', () => {
     expect(() => mayDo('subaccount_payouts.request')(neither)).toThrow(
       expect.objectContaining({ requiresAnyOf: ['subcontas.gerenciar', 'subcontas.sacar'] }),
     );
-    expect(refusal(mayDo('wallet.read'), 'manager')).toEqual([]);
+    expect(refusal(mayDo('wallet.read'), 'manager')).toEqual(['statement.read']);
   });
 
   test('An unrestricted key is identified by its id', () => {

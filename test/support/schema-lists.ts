@@ -43,6 +43,7 @@ const subscriptionOf = ({ first }: Owner) => `psa_sub_${hex(first + 1, 32)}`;
 /** The parents of nested lists, each with its field. */
 const PARENTS: Record<string, (of: Owner) => string> = {
   Query: () => '',
+  Wallet: () => 'wallet',
   Subaccount: (of) => `subaccount(subaccountId: "${subaccountOf(of)}")`,
   PixSubscription: (of) => `subscription(subscriptionId: "${subscriptionOf(of)}")`,
 };
@@ -71,6 +72,8 @@ const TEXTS: Record<string, Values> = {
   'Query.payouts.reference': named((number) => hex(number, 24)),
   'Subaccount.payouts.reference': named((number) => `saq_${number}`),
   'Subaccount.statement.reference': named(String),
+  'Wallet.statement.reference': named((number) => `PSC-${number}`),
+  'Wallet.statement.subaccountId': () => ['sacc_'.padEnd(37, '0')],
   'Query.refunds.reference': named((number) => `ref_${hex(number, 24)}`),
   'Query.returns.reference': named((number) => `E${number}`),
   'Query.disputes.reference': named((number) => `dsp_${hex(number, 24)}`),
@@ -295,6 +298,7 @@ export const LIST_OF_ROUTE: Record<string, string> = {
   '/v1/subaccounts/{id}/payouts': 'Subaccount.payouts',
   '/v1/subaccounts/{id}/statement': 'Subaccount.statement',
   '/v1/subscriptions': 'Query.subscriptions',
+  '/v1/wallet/statement': 'Wallet.statement',
 };
 
 /** The values of a parameter, as those of the member of its name. */

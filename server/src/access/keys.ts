@@ -50,7 +50,7 @@ const id = plainText({ max: 100 });
 const environment = z.enum(['live', 'sandbox'], 'must be live or sandbox');
 const permission = z.enum(PERMISSIONS, {
   error: ({ input }) =>
-    `${JSON.stringify(input).slice(0, 60)} is unknown; there are ${PERMISSIONS.join(' and ')}`,
+    `${JSON.stringify(input).slice(0, 60)} is unknown; there are ${PERMISSIONS.join(', ')}`,
 });
 /** A fee of at most R$ 1,000: a larger one is a typing error. */
 const fee = z

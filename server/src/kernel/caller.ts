@@ -10,13 +10,16 @@ import type { Environment, Tenant } from './tenant.ts';
  */
 export const REQUESTS_A_MINUTE = 120;
 
-/** The permissions of restricted keys (the document's section 5). An unrestricted key has none of them. */
-export const PERMISSIONS = ['subcontas.gerenciar', 'subcontas.sacar'] as const;
+/** The permissions of restricted keys (the document's section 5, and one of ours). An unrestricted key has none of them. */
+export const PERMISSIONS = ['subcontas.gerenciar', 'subcontas.sacar', 'statement.read'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** The scopes of dashboard tokens: the rights that each grants, and what it lets a page read, in the words of the schema. */
 export const SCOPES = {
-  wallet: { rights: ['wallet.read'], description: 'Reads the wallet, and follows it.' },
+  wallet: {
+    rights: ['wallet.read', 'statement.read'],
+    description: 'Reads the wallet with its statement, and follows both.',
+  },
   payouts: { rights: ['payouts.read'], description: 'Reads payouts of the main account, and follows them.' },
   subaccounts: {
     rights: ['subaccounts.read', 'subaccount_payouts.read'],
@@ -54,6 +57,8 @@ const GRANTS: Readonly<Record<Permission, readonly Right[]>> = {
     'subaccount_payouts.request',
   ],
   'subcontas.sacar': ['subaccount_payouts.read', 'subaccount_payouts.request'],
+  /** Ours, for who closes the books: it moves no money. */
+  'statement.read': ['wallet.read', 'statement.read'],
 };
 
 /** The payment that a checkout token describes, whose members the slice of checkouts adds. The text of the token reveals nothing of it. */

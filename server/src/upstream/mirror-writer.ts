@@ -26,8 +26,7 @@ export interface Decided {
  * Writes observations into the mirror. What decides something is kept before its caller goes on. What a query
  * has merely seen is shown first and written behind it: the service can be asked again.
  *
- * - All that was shown within `GATHER_MS`, or while a write was under way and three times as long after it, is
- * written by the next one.
+ * - All that was shown within `GATHER_MS`, or while a transaction was under way, is written by the next one.
  * - Queries of this process see what still waits: `holding` adds it to the rows that it reads, and every
  * statement of `database.sql` waits for it. A command of `committer` is decided after it.
  * - Under the lock each observation is merged once more, so one that has lost against a newer state, of
@@ -76,12 +75,6 @@ export const MAX_WAITING = 1_000;
  * it: a transaction costs the same for many observations as for one.
  */
 const GATHER_MS = 20;
-/**
- * The pause after a write, as a multiple of its duration: a slow database is given larger transactions, not
- * more of them.
- */
-const PAUSE = 3;
-const MAX_GATHER_MS = 100;
 /** The time after which a write that the database did not take is repeated. */
 const REPETITION_MS = 1_000;
 
@@ -133,7 +126,6 @@ export function createMirrorWriter({
   let callers = 0;
   let isSoon = false;
   let gathering: NodeJS.Timeout | undefined;
-  let lastWriteMs = 0;
   /** Cancels the repetition of a write that the database did not take; null if there was none. */
   let cancelRepetition: (() => void) | null = null;
   let isClosed = false;
@@ -171,8 +163,7 @@ export function createMirrorWriter({
         isSoon = false;
         if (writing.size === 0) begin();
       });
-    } else if (!cancelRepetition)
-      gathering ??= setTimeout(begin, Math.min(MAX_GATHER_MS, Math.max(gatherMs, lastWriteMs * PAUSE)));
+    } else if (!cancelRepetition) gathering ??= setTimeout(begin, gatherMs);
   }
 
   const isAnyWaiting = () => waiting.length > 0 || confirmations.length > 0;
@@ -188,9 +179,7 @@ export function createMirrorWriter({
     const writes = [...byTenant(waiting).map(write), touch(confirmations)];
     waiting = [];
     confirmations = [];
-    const begunMs = clock.ms();
     const written = Promise.all(writes).then(() => {
-      lastWriteMs = clock.ms() - begunMs;
       writing.delete(written);
       schedule();
     });

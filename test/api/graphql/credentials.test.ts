@@ -213,6 +213,7 @@ const OPERATIONS: Record<string, Row> = {
   'Subscription.disputeUpdates': stream(`(disputeId: "dsp_${NO_ID}")`),
   'Subscription.paymentUpdates': stream(`(paymentId: "psa_${NO_HEX}")`, ...PAYERS, 'payments'),
   'Subscription.payoutUpdates': stream(`(withdrawalId: "${NO_ID}")`),
+  'Subscription.statementUpdates': stream('(after: "x")', 'wallet'),
   'Subscription.subaccountPayoutUpdates': stream(
     `(${OF_SUBACCOUNT}, reference: "${NO_ID}")`,
     ...['gerenciar' as const, 'sacar' as const],

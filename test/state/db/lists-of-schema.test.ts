@@ -26,6 +26,7 @@ const BOUNDED: Record<string, string> = {
   'Charge.refunds': 'MAX_REFUNDS',
   'Charge.returnedCredits': 'one for each further PIX of one code',
   'Charge.splits': 'MAX_SPLITS',
+  'ClosingReport.lines': 'the kinds of entries',
   'Dispute.evidence': 'MAX_EVIDENCE',
   'DisputeEvidence.documents': 'a part of one answer',
   'Payment.delivered': 'one for each unit of the product that was bought',
@@ -40,9 +41,11 @@ const BOUNDED: Record<string, string> = {
   'Query.webhookEvents': 'the events of the code',
   'RefundTotals.groups': 'the hours of 31 days, by statuses',
   'SalesTotals.groups': 'the hours of 31 days, by methods and statuses',
+  'StatementUpdate.entries': 'the transactions of one commit',
   'SubaccountPayoutTotals.groups': 'the hours of 31 days, by statuses',
   'Token.allowedOrigins': 'MAX_ORIGINS',
   'ValidationError.fields': 'the arguments of the request',
+  'Wallet.history': 'MAX_BUCKETS',
   'WebhookDelivery.attempts': 'seven attempts',
 };
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ValidationError } from '../../kernel/errors.ts';
 import { parseInstant } from '../../kernel/instant.ts';
 import { type Given, readFilter } from '../../kernel/list-filter.ts';
-import { longExternalIdText, plainText } from '../../kernel/text.ts';
+import { longExternalIdText, plainText, requiredOr } from '../../kernel/text.ts';
 import { pageQuery } from './rest.ts';
 
 // The query parameters of lists: `limit`, `offset`, and the members of the list's filter under their GraphQL names.
@@ -63,8 +63,13 @@ export function booleanQuery(description: string) {
 }
 
 function instantQuery(description: string) {
+  return instantParameter(description).optional();
+}
+
+/** A parameter that must be given: an instant. */
+export function instantParameter(description: string) {
   return z
-    .string()
+    .string({ error: requiredOr('must be an ISO 8601 instant') })
     .transform((text, context) => {
       const instant = parseInstant(text);
       if (instant) return instant;
@@ -72,7 +77,6 @@ function instantQuery(description: string) {
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     })
-    .optional()
     .meta({ type: 'string', format: 'date-time', description });
 }
 

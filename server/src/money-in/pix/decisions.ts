@@ -2,8 +2,7 @@ import { DAY_MS, plusMs } from '../../kernel/clock.ts';
 import { PreconditionError } from '../../kernel/errors.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Environment } from '../../kernel/tenant.ts';
-import type { Resource } from '../../state/events/event.ts';
-import { entryOf, type JournalEntry } from '../../state/ledger/journal.ts';
+import { entryOf, type JournalEntry, type ResourceType } from '../../state/ledger/journal.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -40,7 +39,7 @@ export interface PixRules<R extends CodedResource> {
    * The word for a resource of the family, such as `charge`: it begins the ids of postings, and is part of
    * error messages.
    */
-  readonly name: Resource;
+  readonly name: ResourceType;
   idOf(resource: R): string;
   /**
    * Adds to the resource the payment that its order keeps, and whether its own money is returned. Omitted if a

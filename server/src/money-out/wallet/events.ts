@@ -1,6 +1,9 @@
 import { type Balances, NO_BALANCES } from '../../state/ledger/postings.ts';
 import { isWallet, type Wallet } from './model.ts';
 
+/** The balances after a commit, with the ids of its transactions that are entries of the statement. */
+export type WalletSnapshot = Balances & { entries?: readonly string[] };
+
 declare module '../../state/events/event.ts' {
   interface EventTypes {
     /**
@@ -11,15 +14,15 @@ declare module '../../state/events/event.ts' {
       kind: 'wallet.changed';
       resourceId: 'wallet';
       previousStatus: null;
-      snapshot: Balances | Wallet;
+      snapshot: WalletSnapshot | Wallet;
     };
   }
 }
 
 export const walletSnapshots = { wallet: walletSnapshot };
 
-function walletSnapshot(json: unknown): Balances | Wallet {
-  const snapshot = json as Partial<Balances> | Wallet;
+function walletSnapshot(json: unknown): WalletSnapshot | Wallet {
+  const snapshot = json as Partial<WalletSnapshot> | Wallet;
   // A snapshot lacks the accounts that were added after it was written.
   return isWallet(snapshot) ? snapshot : { ...NO_BALANCES, ...snapshot };
 }

@@ -8,6 +8,7 @@ import {
   type LedgerAccountName,
   type LedgerTransaction,
   ledgerTransaction,
+  NO_BALANCES,
 } from '../../state/ledger/postings.ts';
 
 /** A wallet (the document's section 2.4), in cents throughout. */
@@ -83,6 +84,34 @@ export function walletOf(
     assignableCents: subaccountsBalanceCents === null ? null : withdrawableCents,
     cryptoBalanceLitoshi: balances.merchant_ltc,
   };
+}
+
+/** The figures of the journal after a transaction. */
+export interface WalletFigures {
+  balance: Cents;
+  subaccounts: Cents;
+  pending: Cents;
+  dispute_hold: Cents;
+  ltc: number;
+  receivable: Cents;
+}
+
+/** Computes the wallet from the journal; null stands for the time before the first transaction. */
+export function walletOfFigures(
+  environment: Tenant['environment'],
+  figures: WalletFigures | null,
+): OwnWallet {
+  if (!figures) return walletOf(environment, NO_BALANCES, 0);
+  const balances = {
+    ...NO_BALANCES,
+    merchant_balance: figures.balance,
+    merchant_subaccounts: figures.subaccounts,
+    merchant_pending: figures.pending,
+    dispute_hold: figures.dispute_hold,
+    merchant_ltc: figures.ltc,
+    merchant_receivable: figures.receivable,
+  };
+  return walletOf(environment, balances, figures.subaccounts);
 }
 
 /** Whether two wallets show the same figures. */

@@ -14,6 +14,7 @@ export function createWalletRoutes({ wallet }: { wallet: WalletService<OwnWallet
       description: 'With a test key the balance is simulated from test payments.',
       tag: 'Wallet',
       section: '4.3',
+      right: 'wallet.read',
       answers: { 200: { description: 'The wallet', schema: walletWire } },
       async handle({ caller }) {
         return { status: 200, body: walletToWire(await wallet.read(caller.tenant)) };

@@ -3,8 +3,8 @@ import { Currency } from '../../api/graphql/currency.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
 import { defineUpdates } from '../../api/graphql/updates.ts';
 import { assertMay, callerOf } from '../../kernel/caller.ts';
-import { ltcText } from '../../kernel/money.ts';
 import { tenantKey } from '../../kernel/tenant.ts';
+import { figuresOf } from './figures-schema.ts';
 import { isSameWallet, isWallet, type Wallet, type WalletService, walletOf } from './model.ts';
 
 declare module '../../api/graphql/services.ts' {
@@ -29,53 +29,7 @@ builder.node(WalletRef, {
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'pendingReleaseCents' in value,
   fields: (t) => ({
     currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
-    balanceCents: t.expose('balanceCents', {
-      type: 'Cents',
-      nullable: true,
-      description:
-        'The gross balance in cents, including what disputes block and what belongs to subaccounts.',
-    }),
-    disputeBlockedCents: t.expose('disputeBlockedCents', {
-      type: 'Cents',
-      nullable: true,
-      description: 'The amount in cents held by open or lost disputes; always 0 in sandbox.',
-    }),
-    withdrawableCents: t.expose('withdrawableCents', {
-      type: 'Cents',
-      nullable: true,
-      description: 'The most in cents that requestPayout accepts: balance - disputeBlocked - subaccounts.',
-    }),
-    pendingReleaseCents: t.expose('pendingReleaseCents', {
-      type: 'Cents',
-      nullable: true,
-      description:
-        'The amount in cents of card sales that await release; in sandbox, of test payments still pending.',
-    }),
-    receivableCents: t.expose('receivableCents', {
-      type: 'Cents',
-      nullable: true,
-      description:
-        'The amount in cents that the account owes, from refunds of money that it had withdrawn. Incoming money covers it first, and only the rest is in the balance.',
-    }),
-    subaccountsBalanceCents: t.expose('subaccountsBalanceCents', {
-      type: 'Cents',
-      nullable: true,
-      description:
-        'The amount in cents that belongs to subaccounts. Null if it could not be computed; withdrawableCents then does not subtract it, while the debit still checks it.',
-    }),
-    assignableCents: t.expose('assignableCents', {
-      type: 'Cents',
-      nullable: true,
-      description:
-        'The largest amount in cents that transferToSubaccount accepts. Null if subaccountsBalanceCents is null.',
-    }),
-    cryptoBalanceLtc: t.field({
-      type: 'Decimal',
-      nullable: true,
-      description: 'The balance in LTC, from which payouts by LTC are made; null if it is not known.',
-      resolve: ({ cryptoBalanceLitoshi }) =>
-        cryptoBalanceLitoshi === null ? null : ltcText(cryptoBalanceLitoshi),
-    }),
+    ...figuresOf(t),
     sandbox: t.boolean({
       description: 'Whether this is the sandbox’s wallet, in which there is no money.',
       resolve: ({ environment }) => environment === 'sandbox',

@@ -42,7 +42,10 @@ export function createWalletService({
       }
     });
 
-  return { readWithVersion, read: async (tenant) => (await readWithVersion(tenant)).wallet };
+  return {
+    readWithVersion,
+    read: async (tenant) => (await readWithVersion(tenant)).wallet,
+  };
 }
 
 /** Implements the simulator's changes to a wallet: incoming money. */

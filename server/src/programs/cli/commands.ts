@@ -110,7 +110,7 @@ then nothing has changed.`,
     .option('--sandbox', 'for tests; this or --live')
     .option(
       '--permission <NAME...>',
-      'restricts the key: subcontas.gerenciar, subcontas.sacar; may be repeated',
+      'restricts the key: subcontas.gerenciar, subcontas.sacar, statement.read; may be repeated',
     )
     .option('--name <TEXT>', 'a name for the list of keys')
     .option('--account <ID>', 'the account, where there are several')

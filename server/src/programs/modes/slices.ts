@@ -30,6 +30,7 @@ import '../../money-out/subaccounts/updates/schema.ts';
 import '../../money-in/subscriptions/schema.ts';
 import '../../money-in/subscriptions/updates/schema.ts';
 import '../../money-out/wallet/schema.ts';
+import '../../money-out/wallet/statement/schema.ts';
 import '../../webhooks/schema.ts';
 import '../../webhooks/updates/schema.ts';
 import { accounts } from '../../access/collections.ts';
@@ -107,8 +108,11 @@ import { walletSnapshots } from '../../money-out/wallet/events.ts';
 import type { Wallet } from '../../money-out/wallet/model.ts';
 import { walletChecks } from '../../money-out/wallet/remote/checks.ts';
 import { createRemoteWallet } from '../../money-out/wallet/remote/service.ts';
+import { createRemoteStatement } from '../../money-out/wallet/remote/statement-service.ts';
 import { createWalletRoutes } from '../../money-out/wallet/routes.ts';
 import { createWalletService } from '../../money-out/wallet/service.ts';
+import { createStatementRoutes } from '../../money-out/wallet/statement-routes.ts';
+import { createStatementService } from '../../money-out/wallet/statement-service.ts';
 import type { Bank } from '../../rails/bank.ts';
 import type { Committer } from '../../state/commit/commit.ts';
 import type { Database } from '../../state/db/database.ts';
@@ -167,6 +171,11 @@ export const SLICES = {
     remote: createRemoteWallet,
     mirrors: 'wallet',
     checks: walletChecks,
+  },
+  statement: {
+    routes: createStatementRoutes,
+    embedded: (core) => ({ service: createStatementService(core) }),
+    remote: (core) => ({ serviceFor: () => createRemoteStatement(core) }),
   },
   payouts: {
     snapshots: payoutSnapshots,

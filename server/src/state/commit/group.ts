@@ -11,7 +11,7 @@ import {
   openStreams,
   waitForStream,
 } from '../events/log.ts';
-import { applyToBalances, type Balances, type LedgerTransaction } from '../ledger/postings.ts';
+import { applyToBalances, type Balances, type LedgerTransaction, movesFigure } from '../ledger/postings.ts';
 import { post, readBalances } from '../ledger/store.ts';
 import {
   dropTasks,
@@ -91,7 +91,7 @@ export async function decideAll(
         resource: 'wallet',
         resourceId: 'wallet',
         previousStatus: null,
-        snapshot: balances,
+        snapshot: { ...balances, entries: transactions.filter(movesFigure).map(({ id }) => id) },
       });
   }
   // Saved records are checked against the balances that the postings have moved. The statements are

@@ -31,6 +31,9 @@ export const ENTRY_KINDS = [
   'test_payment',
 ] as const;
 
+/** The types of resources that the log and the journal name. */
+export type ResourceType = Resource;
+
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** The purpose of a ledger transaction, as the statement of the wallet shows it. */

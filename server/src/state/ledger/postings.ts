@@ -142,3 +142,18 @@ export function applyToBalances(balances: Balances, transaction: LedgerTransacti
       throw new RangeError(`${transaction.id} would bring ${account} to ${after[account]}`);
   return after;
 }
+
+/** The accounts whose balances the wallet shows. */
+const SHOWN: ReadonlySet<LedgerAccountName> = new Set<LedgerAccountName>([
+  'merchant_balance',
+  'merchant_subaccounts',
+  'merchant_pending',
+  'dispute_hold',
+  'merchant_ltc',
+  'merchant_receivable',
+]);
+
+/** Whether a transaction moves a figure of the wallet, and is an entry of its statement by that. */
+export function movesFigure({ lines }: Pick<LedgerTransaction, 'lines'>): boolean {
+  return lines.some(({ account }) => SHOWN.has(account));
+}
