@@ -99,7 +99,8 @@ export const SEED = (accounts: readonly Seeded[]) => `
       ${AT}, now(), case when nth >= rare then ${AT} end,
       case when ${IS_RETURNED} then ${RETURNED_AT} end,
       case when nth >= rare then 'E' || place end, case when nth < rare then 'refused' end,
-      case when nth < rare then '[{}]' else '[]' end::jsonb, ${EXTERNAL_ID}
+      case when nth < rare then '[{"subaccountId": "sacc_0", "amountCents": 1, "percent": null, "refundedCents": 0}]'
+        else '[]' end::jsonb, ${EXTERNAL_ID}
     from seeded;
   insert into refund (account_id, environment, refund_id, version, status, resource, resource_id, amount_cents, automatic,
       charge_id, end_to_end_id, failure_reason, created_at, completed_at, failed_at)
