@@ -368,6 +368,12 @@ describe('step by step, a payout', () => {
       transaction: {
         id: 'subaccount_payout.requested:sqp_1',
         subaccountId: SUBACCOUNT,
+        entry: {
+          kind: 'subaccount_payout',
+          ref: 'saq_1',
+          resource: { type: 'subaccount_payout', id: 'sqp_1' },
+          feeCents: 100,
+        },
         lines: [
           { account: 'merchant_subaccounts', amount: -4_000 },
           { account: 'payouts_in_transit', amount: 4_000 },

@@ -184,6 +184,13 @@ export const SEED = (accounts: readonly Seeded[]) => `
       true, case when nth < rare then 'ltc' else 'pix' end, ${AT},
       '{}', now()
     from seeded;
+  insert into ledger_transaction (account_id, environment, number, entries, is_entry, transaction_id, kind, ref, resource,
+      resource_id, subaccount_id, fee_cents, occurred_at, balance_delta, subaccounts_delta, pending_delta,
+      dispute_hold_delta, ltc_delta, receivable_delta, balance, subaccounts, pending, dispute_hold, ltc, receivable)
+    select account_id, 'live', 1099511627775 + nth, 1099511627775 + nth, true, 'seeded:' || place,
+      case when nth < rare then 'charge' else 'card_payment' end, 'PSC-' || place, 'card_payment', 'PSC-' || place,
+      case when nth < rare then ${SUBACCOUNT_OF_EACH} end, 0, ${AT}, ${AMOUNT}, 0, 0, 0, 0, 0, nth, 0, 0, 0, 0, 0
+    from seeded;
   insert into stream (account_id, environment, version) select account_id, 'live', rows from seeded where nth = 1
     on conflict (account_id, environment) do update set version = excluded.version;
   insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)

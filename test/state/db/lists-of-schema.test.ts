@@ -81,7 +81,9 @@ const SHORT: Record<string, string> = {
  * for the exact total that each page there has.
  */
 function counted({ list, isFiltered }: ListRequest): number {
-  const isCounted = isFiltered && (list in SHORT || list.startsWith('GET '));
+  // The statement has no index by kind or amount: each would be one more write of every posting.
+  const isOfPeriod = list === 'Wallet.statement';
+  const isCounted = isFiltered && (isOfPeriod || list in SHORT || list.startsWith('GET '));
   const isShort = ['GET /v1/deliveries', 'GET /v1/store/products'].includes(list);
   return isCounted || isShort ? 4 * (MOST + ROWS_OF_CROWD) : 0;
 }
@@ -162,7 +164,8 @@ describe('the first page of a long list', () => {
         : await app.rest(key).get(path.slice('/v1'.length));
     expect([request.name, status, body.errors]).toEqual([request.name, 200, undefined]);
     if (plans.length === 0) throw new Error(`${request.name} has read nothing.`);
-    const relevant = plans.filter(isRelevant);
+    // A wallet adds up its subaccounts, whatever list of it is read.
+    const relevant = plans.filter((plan) => isRelevant(plan) && !/sum\(balance_cents\)/.test(plan.statement));
     return {
       rowsRead: relevant.reduce((sum, plan) => sum + plan.rowsRead, 0),
       pages: relevant.reduce((sum, plan) => sum + plan.pages, 0),
