@@ -13,6 +13,7 @@ export const WORDS: Readonly<Record<string, Words>> = {
   SubaccountPayout: { path: '/v1/subaccounts/{id}/payouts', event: 'subaccount.payout' },
   Token: { event: 'checkout_token.' },
   Wallet: { path: '/v1/wallet' },
+  WalletEntry: { path: '/v1/wallet/statement' },
 };
 
 const of = (type: string, ...columns: readonly string[]) => columns.map((column) => `${type}.${column}`);
@@ -64,12 +65,16 @@ export const DEVIATIONS: readonly { reason: string; cells: readonly string[] }[]
     cells: [
       ...['Delivery.own number', 'Dispute.own number', 'PixSubscription.own number', 'Product.own number'],
       ...['Refund.own number', 'StatementEntry.own number', 'StoreProduct.own number'],
-      ...['SubscriptionCycle.own number', 'Wallet.own number', 'WebhookDelivery.own number'],
+      ...['SubscriptionCycle.own number', 'Wallet.own number', 'WalletEntry.own number'],
+      'WebhookDelivery.own number',
     ],
   },
   {
     reason: 'It has no states: it is there, or it is not.',
-    cells: ['Delivery.status', 'Product.status', 'StatementEntry.status', 'StoreProduct.status'],
+    cells: [
+      ...['Delivery.status', 'Product.status', 'StatementEntry.status', 'StoreProduct.status'],
+      'WalletEntry.status',
+    ],
   },
   {
     reason: 'Its figures are balances, no amount that moves, and they change without a state.',
@@ -78,6 +83,11 @@ export const DEVIATIONS: readonly { reason: string; cells: readonly string[] }[]
   {
     reason: 'It moves no money; what it costs is the price of a product, `priceCents`.',
     cells: ['Delivery.amount', 'Product.amount', 'StoreProduct.amount', 'WebhookDelivery.amount'],
+  },
+  {
+    reason:
+      'It is the movement itself, with the fee that the service took or gave back in it: nothing is left to be net.',
+    cells: ['WalletEntry.fee'],
   },
   {
     reason: 'The integrator keeps a markup of it beside the service’s fee.',
@@ -93,6 +103,7 @@ export const DEVIATIONS: readonly { reason: string; cells: readonly string[] }[]
     cells: [
       ...of('StatementEntry', 'identifier', 'filter', 'updates', 'node', 'REST', 'webhooks'),
       ...of('SubscriptionCycle', 'identifier', 'updates', 'node', 'REST', 'webhooks'),
+      ...of('WalletEntry', 'identifier', 'updates', 'REST', 'webhooks'),
       'SubaccountPayout.REST',
     ],
   },

@@ -27,7 +27,7 @@ const SIZES = {
   /** `kill -9` at a random moment, on each database. */
   KILLS: [2, 4, 25, 300],
   /** Groups of commands of several tenants, which two instances commit at once. */
-  GROUPS_OF_TENANTS: [60, 1_000, 5_000, 5_000],
+  GROUPS_OF_TENANTS: [20, 1_000, 5_000, 5_000],
   /** Rounds of 64 callers with one idempotency key, on each database. */
   ONE_KEY: [1, 5, 50, 500],
   /** Concurrent callers that request the same operation, or the same money. */
@@ -41,7 +41,7 @@ const SIZES = {
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
   SEEDS: [2, 40, 500, 500],
   /** Histories of orders that every party sees; `npm run sim -- --orders` plays 10,000. */
-  ORDERS: [100, 100, 1_000, 10_000],
+  ORDERS: [20, 100, 1_000, 10_000],
   /** Histories of facades in front of an unreliable service; `npm run sim -- --facade` plays 10,000. */
   STORIES: [2, 20, 300, 1_000],
   /**

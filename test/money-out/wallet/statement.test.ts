@@ -26,7 +26,7 @@ afterAll(async () => {
 const FIGURES =
   'balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents receivableCents subaccountsBalanceCents cryptoBalanceLtc';
 const CHANGES =
-  'amountCents subaccountsDeltaCents pendingReleaseDeltaCents disputeBlockedDeltaCents receivableDeltaCents cryptoDeltaLtc feeCents';
+  'amountCents subaccountsDeltaCents pendingReleaseDeltaCents disputeBlockedDeltaCents receivableDeltaCents cryptoDeltaLtc serviceFeeCents';
 const ENTRY = `id kind reference createdAt unexplainedCents ${CHANGES} after { ${FIGURES} }`;
 
 /** The change of each figure, by the name of the figure. */
@@ -92,7 +92,7 @@ describe('the statement of an account with every kind of movement', () => {
       ...['PAYMENT', 'PAYOUT', 'PAYOUT_RETURN', 'REFUND', 'REFUND_FAILURE', 'SPLIT', 'SUBACCOUNT_MARKUP'],
       ...['SUBACCOUNT_PAYOUT', 'SUBACCOUNT_PAYOUT_RETURN', 'SUBACCOUNT_TRANSFER'],
     ]);
-    const feeOf = (kind: string) => lines.find((line: Line) => line.kind === kind).feeCents;
+    const feeOf = (kind: string) => lines.find((line: Line) => line.kind === kind).serviceFeeCents;
     expect([feeOf('PAYOUT'), feeOf('PAYOUT_RETURN'), feeOf('PAYMENT')]).toEqual([200, -100, 50]);
   });
 

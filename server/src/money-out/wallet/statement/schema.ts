@@ -86,7 +86,7 @@ function changesOf<Shape extends WalletChanges>(
       description: 'The signed change of cryptoBalanceLtc.',
       resolve: ({ litoshiDelta }) => ltcText(litoshiDelta),
     }),
-    feeCents: t.expose('feeCents', {
+    serviceFeeCents: t.expose('feeCents', {
       type: 'Cents',
       description: 'The fee that the service took in it; below 0 for a fee that it gave back.',
     }),
