@@ -22,7 +22,7 @@ import { subscribe } from '../../../server/src/state/events/subscribe.ts';
 import { type LiveUpdates, SlowConsumerError } from '../../../server/src/state/events/subscription.ts';
 import { approved } from '../../support/cards.ts';
 import { type Core, revocationOf, startCore, startTwoCores } from '../../support/core.ts';
-import { describeOnBothEngines, describeOnDatabase } from '../../support/database.ts';
+import { describeOnDatabase, describeOnDatabase } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 import { interceptStatements, recordStatements } from '../../support/statements.ts';
 
@@ -31,7 +31,7 @@ const QUEUE_LIMIT = 256;
 /** The cursors of every instance have one key, because they share a database. */
 const cursorsFor = createCursors(Buffer.alloc(16, 'key'));
 
-describeOnBothEngines('a subscription', (open) => {
+describeOnDatabase('a subscription', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();
