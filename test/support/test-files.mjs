@@ -52,6 +52,8 @@ export const ONLY_IN_ALL = [
   // Shows that a payout method is one file; contributing.test compares the files that a method touches with the
   // checklist.
   'money-out/payouts/another-method.test.ts',
+  // The pages and routes of the simulator, whose effects the tests of each slice cause in its own process.
+  'programs/simulator/controls.test.ts',
   // Installs both packages by npm, and starts what is installed.
   'packages.test.ts',
   // Needs Prometheus' own tool; programs/ops/dashboard compares the rules with the documents and the metrics.

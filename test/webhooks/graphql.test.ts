@@ -458,9 +458,11 @@ describe('webhookDeliveries', () => {
       statements.length = 0;
       const { nodes } = await listed(client, { first });
       expect(nodes.filter((node: { attempts: object[] }) => node.attempts.length === 1)).toHaveLength(first);
-      return statements.length;
+      // The queue of the server may look for work in between.
+      return statements.filter((statement) => /webhook_(?:delivery|attempt)|list_count/.test(statement))
+        .length;
     };
-    // The statements: the page, its count, and the attempts; the caller is cached.
+    // The statements: the page, its count, and the attempts.
     expect(await cost(1)).toBe(3);
     expect(await cost(50)).toBe(3);
   });

@@ -22,7 +22,7 @@ import { subscribe } from '../../../server/src/state/events/subscribe.ts';
 import { type LiveUpdates, SlowConsumerError } from '../../../server/src/state/events/subscription.ts';
 import { approved } from '../../support/cards.ts';
 import { type Core, revocationOf, startCore, startTwoCores } from '../../support/core.ts';
-import { describeOnDatabase, describeOnDatabase } from '../../support/database.ts';
+import { describeOnDatabase } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 import { interceptStatements, recordStatements } from '../../support/statements.ts';
 
