@@ -284,6 +284,11 @@ describe('the statement of an account with every kind of movement', () => {
   });
 });
 
+test('A text that cannot be stored is the id of no subaccount', async () => {
+  const rest = app.rest(await addKey(app, { accountId: await addAccount(app) }));
+  expect(await rest.get('/wallet/statement?subaccountId=%00')).toMatchObject({ status: 200 });
+});
+
 test('An account without entries has no wallet at an instant, and its figures are 0', async () => {
   const { client } = await openMerchant();
   const { wallet } = await client.request(`{ wallet {

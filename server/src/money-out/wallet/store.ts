@@ -1,6 +1,7 @@
 import { type RawBuilder, sql as raw } from 'kysely';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { isStorable } from '../../kernel/text.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { rangeOfAmounts } from '../../state/db/filtered-lists.ts';
 import { inPeriod, selectRange } from '../../state/db/lists.ts';
@@ -74,7 +75,9 @@ function conditionsOf(tenant: Tenant, filter: WalletEntryFilter): RawBuilder<boo
       select number from ledger_transaction where ${ofTenant(tenant)} and is_entry and occurred_at < ${createdBefore}
       order by occurred_at desc, number desc limit 1)`);
   if (kind) conditions.push(raw`kind = any(${kind}::text[])`);
-  if (subaccountId !== undefined) conditions.push(raw`subaccount_id = ${subaccountId}`);
+  // No subaccount has a text that PostgreSQL cannot store, and it refuses the query.
+  if (subaccountId !== undefined)
+    conditions.push(isStorable(subaccountId) ? raw`subaccount_id = ${subaccountId}` : raw`false`);
   if (reference !== undefined)
     conditions.push(
       raw`ref = any(ledger_refs_of(${tenant.accountId}, ${tenant.environment}::environment, ${reference}))`,
