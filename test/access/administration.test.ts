@@ -16,7 +16,7 @@ import type { Database } from '../../server/src/state/db/database.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { connectTo, createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import { connectTo, describeOnDatabase, takePostgresDatabase } from '../support/database.ts';
 import { readAfter } from '../support/events.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 
@@ -215,7 +215,7 @@ describeOnDatabase('accounts', (open) => {
 
 describe('on several instances', () => {
   test('An account has at most ten keys over several instances', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([1, 2, 3].map(() => connectTo(databaseUrl, clock)));
     const instances = databases.map((database) =>
@@ -234,7 +234,7 @@ describe('on several instances', () => {
   });
 
   test('A key that is revoked on one instance closes its connections on the other', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const clock = createManualClock();
     const openOne = () => connectTo(databaseUrl, clock);
     const apps: TestApp[] = [];

@@ -11,7 +11,7 @@ import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { connectTo, createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import { connectTo, describeOnDatabase, takePostgresDatabase } from '../support/database.ts';
 import { readAfter } from '../support/events.ts';
 
 const DAY = 86_400_000;
@@ -385,7 +385,7 @@ describeOnDatabase('the key of the cursors', (open) => {
 
 describe('two instances that start at once on one empty PostgreSQL', () => {
   test('Two instances that start at once create one account and one cursor key', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
     const [one, two] = await Promise.all(

@@ -20,7 +20,12 @@ import { createCredentialWatch } from '../../server/src/state/events/credential.
 import { createLogTailer } from '../../server/src/state/events/log-tailer.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openOlderAccount } from '../support/core.ts';
-import { connectTo, createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import {
+  connectTo,
+  createPostgresDatabase,
+  describeOnDatabase,
+  takePostgresDatabase,
+} from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { silent } from '../support/templates.ts';
 
@@ -268,7 +273,7 @@ describe('a database from before there was another mode', () => {
 
 describe('two instances that start at once in front of a service', () => {
   test('Two instances that start at once create one account, with each key once', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
     await start(databases[0]!, { live: OTHER });

@@ -22,7 +22,7 @@ import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
 import { advanceClock } from './advance-clock.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
-import { connectTo, createPostgresDatabase } from './database.ts';
+import { connectTo, takePostgresDatabase } from './database.ts';
 import { balancesOf } from './ledger.ts';
 import { runsAll } from './scale.ts';
 import { type Slices, wireSlices } from './slices.ts';
@@ -185,7 +185,7 @@ export async function openOlderAccount(db: Sql): Promise<Tenant> {
 
 /** Starts two servers on one PostgreSQL and one clock, for one tenant. They are closed at the end of the test. */
 export async function startTwoCores(options: { announces?: boolean } = {}): Promise<[Core, Core]> {
-  const databaseUrl = await createPostgresDatabase();
+  const databaseUrl = await takePostgresDatabase();
   const clock = createManualClock();
   const [first, second] = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
   onTestFinished(async () => {

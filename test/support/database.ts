@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, describe, inject } from 'vitest';
+import { afterAll, describe, inject, onTestFinished } from 'vitest';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
 import type { Database, DatabaseMeter } from '../../server/src/state/db/database.ts';
 import { openPglite } from '../../server/src/state/db/pglite.ts';
@@ -97,7 +97,18 @@ export function connectTo(databaseUrl: string, clock: Clock, meter?: DatabaseMet
   return openPostgres({ databaseUrl, clock, log: silent, meter, waitMs: PATIENT_MS });
 }
 
-/** Copies the migrated template, for tests that open the copy more than once. Returns its address. */
+/**
+ * Takes a migrated database for the running test, which opens it more than once. A later test reuses it. Returns its
+ * address.
+ */
+export async function takePostgresDatabase(): Promise<string> {
+  const { url, release } = await takePostgres();
+  // What the test registers after this line, such as the end of its servers, runs before.
+  onTestFinished(release);
+  return url;
+}
+
+/** Copies the migrated template, for tests that change more than rows. Returns the address of the copy. */
 export function createPostgresDatabase(template = 'psa_template'): Promise<string> {
   return copyTemplate(inject('templates').postgresUrl, template);
 }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { GOOD_CARD } from '../money-in/card-payments/hosted-checkout.ts';
-import { connectTo, createPostgresDatabase } from './database.ts';
+import { connectTo, takePostgresDatabase } from './database.ts';
 import { PASS } from './fault-proxy.ts';
 import { fund } from './funds.ts';
 import type { Stream } from './graphql.ts';
@@ -128,7 +128,7 @@ describe('a service and a facade in front of it', () => {
   });
 
   test('two facades over one PostgreSQL are one: what one hears, the subscribers of the other receive', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const pair = await start({ open: (clock) => connectTo(databaseUrl, clock) });
     const other = await pair.another();
     const page = pair.facade.client(await checkoutToken(pair));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addAccount, addKey, addToken } from '../../support/accounts.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { createManualClock } from '../../support/clock.ts';
-import { connectTo, createPostgresDatabase } from '../../support/database.ts';
+import { connectTo, createPostgresDatabase, takePostgresDatabase } from '../../support/database.ts';
 import type { GraphQLClient } from '../../support/graphql.ts';
 
 const clock = createManualClock();
@@ -121,7 +121,7 @@ describe('the cursors of one server', () => {
 
 describe('the cursors of one database', () => {
   test('a cursor is valid on a second instance and after a restart', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     // Both instances start at once, so they have to agree on the key.
     const [one, two] = await Promise.all([start(databaseUrl), start(databaseUrl)]);
     const first = await create(one.live);

@@ -11,7 +11,7 @@ import { createCommitter } from '../../../server/src/state/commit/committer.ts';
 import { addAccount, addKey, addToken } from '../../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../../support/app.ts';
 import { createManualClock } from '../../support/clock.ts';
-import { connectTo, createPostgresDatabase, openFreshDatabase } from '../../support/database.ts';
+import { connectTo, openFreshDatabase, takePostgresDatabase } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 import type { GraphQLClient } from '../../support/graphql.ts';
 import { openRawSocket, type RawSocket } from '../../support/raw-socket.ts';
@@ -194,7 +194,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
   }
 
   test('a subscription continues at its cursor after the server has restarted', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const clock = createManualClock();
     const started = async () => startApp({ database: await connectTo(databaseUrl, clock), clock });
     const before = await started();
@@ -683,7 +683,7 @@ describe('a socket', () => {
   });
 
   test('the client library reconnects by itself, with the last cursor', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const clock = createManualClock();
     const open = () => connectTo(databaseUrl, clock);
     const before = await startApp({ database: await open(), clock });
@@ -775,9 +775,10 @@ describe('subscriptions without a subscriber', () => {
 });
 
 describe('a client that does not read', () => {
-  const METADATA = JSON.stringify('x'.repeat(2_000));
-  const MANY = 900;
-  /** An event has 20 kB: all of them are more than the buffers on the way hold. */
+  // Each character has three bytes.
+  const METADATA = JSON.stringify('€'.repeat(2_000));
+  const MANY = 495;
+  /** An event has 60 kB: all of them are more than the buffers on the way and the queue hold. */
   const LARGE = `subscription ($after: String) { allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode
     ${Array.from({ length: 10 }, (_, index) => `m${index}: metadata`).join(' ')} } } }`;
   const createMany = async (client: GraphQLClient) => {
@@ -790,25 +791,18 @@ describe('a client that does not read', () => {
       await client.request(`mutation ($metadata: String) { ${aliases.join(' ')} }`, { metadata: METADATA });
   };
 
-  /**
-   * One event has arrived, and the next statement of this test follows the subscription's: it stands at the live
-   * end.
-   */
-  const untilLive = async (client: GraphQLClient, first: Promise<unknown>) => {
-    await create(client);
-    await first;
-    await cursorOf(client);
-  };
-
-  test('a socket that does not read is closed with 1013, while the others get every update', async () => {
+  test('a socket is closed with 1013 and an event stream ends with SLOW_CONSUMER, others get every update, and the client continues at its cursor', async () => {
     const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
     const variables = { after: await cursorOf(client) };
-    const key = await addKey(app, { accountId: await accountOf(client) });
     const stuck = raw();
-    await stuck.init(key);
+    await stuck.init(await addKey(app, { accountId: await accountOf(client) }));
     stuck.send({ id: 'a', type: 'subscribe', payload: { query: LARGE, variables } });
+    const stream = client.sse(LARGE, variables);
     const reader = client.ws(ALL, variables);
-    await untilLive(client, Promise.all([stuck.next(), reader.data()]));
+    await create(client);
+    await Promise.all([stuck.next(), stream.data(), reader.data()]);
+    // This statement follows those of the subscriptions: they stand at the live end.
+    let cursor = await cursorOf(client);
     stuck.socket.pause();
     const everything = (async () => {
       const codes = new Set<string>();
@@ -819,17 +813,9 @@ describe('a client that does not read', () => {
 
     await createMany(client);
     expect(await everything).toBe(MANY);
+    await reader.close();
     stuck.socket.resume();
     expect(await stuck.closed).toEqual({ code: 1013, reason: expect.stringContaining('after') });
-    await reader.close();
-  });
-
-  test('an event stream that is not read ends with SLOW_CONSUMER, and the client continues at its cursor', async () => {
-    const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
-    const stream = client.sse(LARGE, { after: await cursorOf(client) });
-    await untilLive(client, stream.data());
-    let cursor = await cursorOf(client);
-    await createMany(client);
     let seen = 0;
     let code: string | undefined;
     for await (const { data, errors } of stream) {

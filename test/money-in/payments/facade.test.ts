@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { CreatePaymentInput } from '../../../server/src/money-in/payments/model.ts';
 import { txidOf } from '../../../server/src/money-in/pix/model.ts';
-import { connectTo, createPostgresDatabase } from '../../support/database.ts';
+import { connectTo, takePostgresDatabase } from '../../support/database.ts';
 import { PASS } from '../../support/fault-proxy.ts';
 import { type Pair, type Service, startPair, startService } from '../../support/pair.ts';
 import { readMetrics } from '../../support/scrape.ts';
@@ -80,7 +80,7 @@ describe('a facade of a service with PIX payments', () => {
   }
 
   test('A payment is read with its code, and its followers get PAID by webhook, with a token and over a restart too', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const pair = await start({ open: (clock) => connectTo(databaseUrl, clock) });
     const [paymentId, next] = [await create(pair), await create(pair)];
     const { payment } = await live(pair).request(FIND, { paymentId });

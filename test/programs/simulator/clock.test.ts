@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createShiftableClock } from '../../../server/src/kernel/clock.ts';
 import { resumeSimulatedClock } from '../../../server/src/rails/simulated/clock.ts';
 import { createManualClock } from '../../support/clock.ts';
-import { connectTo, createPostgresDatabase } from '../../support/database.ts';
+import { connectTo, takePostgresDatabase } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 
 test('The simulated clock advances on every instance, and due tasks run there', async () => {
@@ -30,7 +30,7 @@ test('A simulated clock that two requests advance to one instant stands there', 
 
 /** Creates a database, and opens simulated clocks on it. */
 async function startClocks() {
-  const databaseUrl = await createPostgresDatabase();
+  const databaseUrl = await takePostgresDatabase();
   const base = createManualClock();
   return { base, open };
 

@@ -3,7 +3,7 @@ import { createOffsetClock, plusMs } from '../../../server/src/kernel/clock.ts';
 import { openPostgres } from '../../../server/src/state/db/postgres.ts';
 import { followDatabaseTime, selectTime } from '../../../server/src/state/db/time.ts';
 import { createManualClock } from '../../support/clock.ts';
-import { createPostgresDatabase } from '../../support/database.ts';
+import { takePostgresDatabase } from '../../support/database.ts';
 import { silent } from '../../support/templates.ts';
 
 const SECOND = 1_000;
@@ -92,7 +92,7 @@ test('Nothing is measured after the end.', async () => {
 test('PostgreSQL says its own time, whatever the machine of a server shows.', async () => {
   const base = createManualClock();
   const database = await openPostgres({
-    databaseUrl: await createPostgresDatabase(),
+    databaseUrl: await takePostgresDatabase(),
     clock: base,
     log: silent,
   });

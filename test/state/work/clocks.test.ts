@@ -3,7 +3,7 @@ import { oldestAccount } from '../../../server/src/access/store.ts';
 import { plusMs } from '../../../server/src/kernel/clock.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { createManualClock, type ManualClock } from '../../support/clock.ts';
-import { connectTo, createPostgresDatabase } from '../../support/database.ts';
+import { connectTo, takePostgresDatabase } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 import { fund } from '../../support/funds.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -25,7 +25,7 @@ const PAY_OUT = `mutation {
 
 /** Two instances on one PostgreSQL: one with the database's clock, and one whose machine is a minute ahead. */
 async function startTwo() {
-  const databaseUrl = await createPostgresDatabase();
+  const databaseUrl = await takePostgresDatabase();
   const right = createManualClock();
   const ahead = createManualClock(plusMs(right.now(), MINUTE));
   const start = async (clock: ManualClock): Promise<TestApp> => {

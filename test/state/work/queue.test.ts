@@ -23,7 +23,7 @@ import {
   type Task,
 } from '../../../server/src/state/work/store.ts';
 import { createManualClock, type ManualClock } from '../../support/clock.ts';
-import { connectTo, createPostgresDatabase, describeOnBothEngines } from '../../support/database.ts';
+import { connectTo, describeOnBothEngines, takePostgresDatabase } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 import { interceptStatements, recordStatements, wrapStatements } from '../../support/statements.ts';
 
@@ -720,7 +720,7 @@ describeOnBothEngines('work that waits', (open) => {
 
 describe('two instances on one PostgreSQL', () => {
   test('An instance inherits tasks of a dead one within seconds, and of a slow one when their leases end', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const clock = createManualClock();
     const open = () => connectTo(databaseUrl, clock);
     const [gone, slow, heir] = await Promise.all([open(), open(), open()]);
@@ -756,7 +756,7 @@ describe('two instances on one PostgreSQL', () => {
   });
 
   test('An instance without its lock connection keeps a task while it renews the lease', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const clock = createManualClock();
     const open = () => connectTo(databaseUrl, clock);
     const [alone, heir] = await Promise.all([open(), open()]);
@@ -781,7 +781,7 @@ describe('two instances on one PostgreSQL', () => {
 
   test('A renewal does not wait for a task that is being changed, which would be a deadlock', async () => {
     const clock = createManualClock();
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const database = await connectTo(databaseUrl, clock);
     onTestFinished(() => database.close());
     await scheduleTasks(database.sql, TENANT, [at(clock, 0, 'changing'), at(clock, 0, 'still')]);
@@ -806,7 +806,7 @@ describe('two instances on one PostgreSQL', () => {
 
   test('A claim passes over the tasks that another open transaction has claimed', async () => {
     const clock = createManualClock();
-    const database = await connectTo(await createPostgresDatabase(), clock);
+    const database = await connectTo(await takePostgresDatabase(), clock);
     onTestFinished(() => database.close());
     await scheduleTasks(database.sql, TENANT, [at(clock, -2, 'first'), at(clock, -1, 'second')]);
     const claim = { now: clock.now(), leasedUntil: plusMs(clock.now(), LEASE_MS) };
@@ -819,7 +819,7 @@ describe('two instances on one PostgreSQL', () => {
 
   test('An instance releases tasks without waiting for one that is being changed', async () => {
     const clock = createManualClock();
-    const database = await connectTo(await createPostgresDatabase(), clock);
+    const database = await connectTo(await takePostgresDatabase(), clock);
     onTestFinished(() => database.close());
     const now = clock.now();
     const leasedUntil = plusMs(now, LEASE_MS);
@@ -847,7 +847,7 @@ describe('two instances on one PostgreSQL', () => {
   });
 
   test('Two instances share the tasks, and do none twice', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
     onTestFinished(async () => {
