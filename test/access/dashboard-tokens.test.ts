@@ -64,8 +64,6 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   deliveries: { scope: 'products', query: '{ deliveries { totalCount nodes { kind } } }' },
   storeProduct: { scope: 'products', query: '{ storeProduct(storeProductId: "1") { name } }' },
   storeProducts: { scope: 'products', query: '{ storeProducts { totalCount nodes { name } } }' },
-  payout: { scope: 'payouts', query: '{ payout(withdrawalId: $withdrawalId) { status } }' },
-  payouts: { scope: 'payouts', query: '{ payouts { totalCount nodes { status } } }' },
   requestsInDoubt: { scope: 'payouts', query: '{ requestsInDoubt { nodes { requestId } } }' },
   subaccount: { scope: 'subaccounts', query: '{ subaccount(subaccountId: $subaccountId) { balanceCents } }' },
   subaccounts: { scope: 'subaccounts', query: '{ subaccounts { totalCount nodes { balanceCents } } }' },
@@ -109,11 +107,6 @@ const SUBSCRIPTIONS: Record<string, { scope: Scopes; query: string }> = {
     query: '{ statementUpdates(after: $before) { entries { kind } } }',
   },
   walletUpdates: { scope: 'wallet', query: '{ walletUpdates { wallet { balanceCents } } }' },
-  payoutUpdates: {
-    scope: 'payouts',
-    query: '{ payoutUpdates(withdrawalId: $withdrawalId) { payout { status } } }',
-  },
-  allPayoutUpdates: { scope: 'payouts', query: '{ allPayoutUpdates(after: $before) { payout { status } } }' },
   subaccountPayoutUpdates: {
     scope: 'subaccounts',
     query:

@@ -202,9 +202,6 @@ const PLACES: Record<string, Attack> = {
   'Query.subscription(idempotencyKey)': each('key', 'idempotencyKey'),
   'Query.payout(code)': each('payoutCode', 'code'),
   'Query.payout(idempotencyKey)': each('key', 'idempotencyKey'),
-  'Query.payout(withdrawalId)': each('withdrawalId', 'withdrawalId'),
-  'Query.payouts(after)': each('payouts', 'after'),
-  'Query.payouts(before)': withOwn('payouts', 'before', () => ({ last: 2 })),
   'Query.charges(filter.externalId)': (other) =>
     other.externalId.map((id) => ({ filter: { externalId: id } })),
   'Query.charges(filter.reference)': (other) => other.chargeId.map((id) => ({ filter: { reference: id } })),
@@ -333,7 +330,6 @@ const PLACES: Record<string, Attack> = {
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, amountCents: 100 } })),
   'Subscription.accountUpdates(after)': each('updates', 'after'),
   'Subscription.allCheckoutTokenUpdates(after)': each('updates', 'after'),
-  'Subscription.allPayoutUpdates(after)': each('updates', 'after'),
   'Subscription.allSubaccountPayoutUpdates(after)': each('updates', 'after'),
   'Subscription.allSubaccountPayoutUpdates(subaccountId)': withOwn('subaccountId', 'subaccountId', (own) => ({
     after: own.updates[0],
@@ -348,11 +344,7 @@ const PLACES: Record<string, Attack> = {
     webhookId: own.webhookId[0],
   })),
   'Subscription.webhookDeliveryUpdates(webhookId)': each('webhookId', 'webhookId'),
-  'Subscription.payoutUpdates(after)': withOwn('updates', 'after', (own) => ({
-    withdrawalId: own.withdrawalId[0],
-  })),
   'Subscription.payoutUpdates(id)': each('payoutNode', 'id'),
-  'Subscription.payoutUpdates(withdrawalId)': each('withdrawalId', 'withdrawalId'),
   'Subscription.subaccountPayoutUpdates(after)': (other, own) =>
     own.reference.flatMap((reference) =>
       other.updates.map((after) => ({ subaccountId: own.subaccountId[0], reference, after })),

@@ -22,7 +22,7 @@ export async function openMerchant(app: TestApp): Promise<Merchant> {
   return { app, tenant, client: app.client(key), rest: app.rest(key) };
 }
 
-/** A family of money coming in, as `money-in/families.test.ts` asks for it. */
+/** A family of payments, as `api/families.test.ts` asks for it. */
 export interface Family {
   type: string;
   /** The field of `Query` that finds one resource, and of an update that shows it; and the argument, which is also a member. */
@@ -49,6 +49,19 @@ export interface Family {
   isListed: boolean;
   make(of: Merchant): Promise<string>;
   change(of: Merchant, id: string): Promise<void>;
+}
+
+async function requestPayout({ app, tenant, rest }: Merchant): Promise<string> {
+  await app.controls.credit(tenant, 1_000);
+  const payout = { amount: 10, method: 'pix', walletAddress: 'ana@padaria.example' };
+  return (await rest.post('/payouts', payout)).body.withdrawalId;
+}
+
+/** Advances the clock. Pending payouts reach the bank before. */
+async function pass(app: TestApp, ms: number): Promise<void> {
+  await app.work.settled();
+  app.clock.advance(ms);
+  await app.work.settled();
 }
 
 const hex = (digits: number) => '0'.repeat(digits);
@@ -210,5 +223,24 @@ export const FAMILIES: readonly Family[] = [
     change: async ({ app, tenant }, disputeId) => {
       await app.controls.closeDispute(tenant, disputeId, 'lost');
     },
+  },
+  {
+    type: 'Payout',
+    one: 'payout',
+    id: 'withdrawalId',
+    list: 'payouts',
+    statuses: { argument: 'filter', type: 'PayoutStatus' },
+    follow: 'payoutUpdates',
+    all: 'allPayoutUpdates',
+    goes: ['PENDING', 'COMPLETED'],
+    isFinal: true,
+    scope: 'payouts',
+    otherScope: 'wallet',
+    absent: hex(24),
+    malformed: ['', 'x', 'A'.repeat(24), hex(23)],
+    path: '/payouts',
+    isListed: true,
+    make: requestPayout,
+    change: ({ app }) => pass(app, 2_000),
   },
 ];

@@ -18,7 +18,7 @@ import { claimTasks, completeTask } from '../../../server/src/state/work/store.t
 import { approved, approvedLate, approvedSoon, card, declined } from '../../support/cards.ts';
 import { createManualClock } from '../../support/clock.ts';
 import { type Core, startCore } from '../../support/core.ts';
-import { connectTo, createPostgresDatabase, describeOnDatabase } from '../../support/database.ts';
+import { connectTo, describeOnDatabase, takePostgresDatabase } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 import { readAfter } from '../../support/events.ts';
 import { ledgerTransaction } from '../../support/ledger.ts';
@@ -40,22 +40,6 @@ describeOnDatabase('card payments', (open) => {
   describePort(embedded(() => database));
 
   describe('paid by card', () => {
-    test('A payment is declined card by card, and fails at the fifth', async () => {
-      const core = await startCore({ database });
-      const orderCode = await create(core);
-      for (let count = 1; count < 5; count += 1)
-        expect(await core.cardPayments.pay(orderCode, declined())).toMatchObject({
-          kind: 'declined',
-          reason: 'Cartão recusado pelo banco emissor',
-          payment: { status: 'pending', declinedCharges: count },
-        });
-      expect(await core.cardPayments.pay(orderCode, declined())).toMatchObject({ kind: 'failed' });
-      expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'not_payable' });
-      await core.pass(SESSION);
-      expect(await announcedStatuses(core, orderCode)).toEqual(['pending', 'failed']);
-      expect(await core.balances()).toEqual(NO_BALANCES);
-    });
-
     test('A payment whose charge never arrived is not paid, and the payer may try again', async () => {
       let lost = true;
       const core = await startCore({
@@ -273,20 +257,6 @@ describeOnDatabase('card payments', (open) => {
   });
 
   describe('started with a token', () => {
-    test('A reusable token starts a payment for each visitor', async () => {
-      const core = await startCore({ database });
-      const token = await mint(core, { reusable: true });
-      const started = await Promise.all(
-        [newAttemptId(), newAttemptId(), newAttemptId()].map((attemptId) =>
-          core.cardPayments.startCheckout(core.tenant, token, { attemptId }).then(({ payment }) => payment),
-        ),
-      );
-      for (const { orderCode } of started)
-        expect(await core.cardPayments.pay(orderCode, approved())).toMatchObject({ kind: 'paid' });
-      await core.work.settled();
-      expect(await taken(core)).toBe(3 * 4990);
-    });
-
     test.each([
       ['the first approved late', approvedLate],
       ['the first approved soon', approvedSoon],
@@ -684,7 +654,7 @@ describeOnDatabase('card payments', (open) => {
 
 describe('two instances on one PostgreSQL', () => {
   test('Two instances charge a payer who clicks on both once, and record it once', async () => {
-    const databaseUrl = await createPostgresDatabase();
+    const databaseUrl = await takePostgresDatabase();
     const clock = createManualClock();
     const databases = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
     onTestFinished(async () => {

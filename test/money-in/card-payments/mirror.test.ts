@@ -224,13 +224,6 @@ describe('what is known of a payment, held against what is said', () => {
     ).toBe(true);
   });
 
-  test('A payment with an unknown status continues from its last known one', () => {
-    expect(seenAs('unknown')).toMatchObject({ status: 'unknown', lastStatus: 'pending' });
-    expect(seenAs('paid', 'unknown', 'pending')).toMatchObject({ status: 'unknown', lastStatus: 'paid' });
-    expect(seenAs('paid', 'unknown', 'refunded')).toMatchObject({ status: 'refunded' });
-    expect(seenAs('failed', 'unknown')).toMatchObject({ status: 'failed' });
-  });
-
   test('A payment’s expiry is derived until the service shows it', () => {
     const first = known({ status: 'paid', paidAt: NOW });
     expect(first).toMatchObject({

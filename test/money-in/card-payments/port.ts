@@ -1,18 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { CheckoutGrant } from '../../../server/src/kernel/caller.ts';
 import { plusMs } from '../../../server/src/kernel/clock.ts';
-import {
-  IdempotencyError,
-  NotFoundError,
-  PreconditionError,
-  ValidationError,
-} from '../../../server/src/kernel/errors.ts';
-import { objectId } from '../../../server/src/kernel/ids.ts';
+import { IdempotencyError, NotFoundError, PreconditionError } from '../../../server/src/kernel/errors.ts';
 import type { CardDetails } from '../../../server/src/money-in/card-payments/hosted-checkout.ts';
 import type { CardPayment, CardPaymentFilter } from '../../../server/src/money-in/card-payments/model.ts';
 import { approved, approvedLate, approvedSoon, declined, declinedForGood } from '../../support/cards.ts';
 import type { PortFixture, StartPortFixture } from '../../support/port-fixture.ts';
 import { scale } from '../../support/scale.ts';
+import { describeStarts, mint, newAttemptId } from '../checkout-port.ts';
 
 const CALLERS = scale('CALLERS');
 
@@ -122,7 +116,8 @@ export function describePort(start: StartPortFixture): void {
 
     test('Card payments are refused with a test key or where they are not configured, and change nothing', async () => {
       const live = await start({ cardPaymentsEnabled: false });
-      const token = { id: `tok_${objectId()}`, grant: grant() };
+      const amount = { kind: 'fixed', cents: 4990 } as const;
+      const token = { id: 'tok_1', grant: { amount, reusable: false } };
       for (const [merchant, code] of [
         [live, 'CARD_PAYMENTS_NOT_CONFIGURED'],
         [live.inSandbox(), 'NOT_IN_SANDBOX'],
@@ -365,46 +360,17 @@ export function describePort(start: StartPortFixture): void {
     expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({ pendingReleaseCents: 0 });
   });
 
-  describe('started with a token', () => {
-    test('Sixteen clicks at once start one payment', async () => {
-      const { cardPayments, tenant, ...merchant } = await start();
-      const token = await mint({ tenant, ...merchant });
-      const attemptId = newAttemptId();
-      const started = await Promise.all(
-        Array.from({ length: 16 }, () =>
-          cardPayments.startCheckout(tenant, token, { attemptId }).then(({ payment }) => payment),
-        ),
-      );
-      expect(new Set(started.map(({ orderCode }) => orderCode)).size).toBe(1);
-      expect(await cardPayments.count(tenant, {})).toBe(1);
-      await expect(
-        cardPayments.startCheckout(tenant, token, { attemptId, customer: { name: 'Outra' } }),
-      ).rejects.toBeInstanceOf(IdempotencyError);
-    });
+  describeStarts(start, {
+    by: 'cardPayments',
+    pay: (merchant, orderCode) => pay(merchant, orderCode, approved()),
+    code: {},
+  });
 
-    test('A single-use token starts one payment for sixteen visitors at once', async () => {
-      const { cardPayments, tenant, exact, ...merchant } = await start();
-      const token = await mint({ tenant, ...merchant });
-      const started = await Promise.allSettled(
-        Array.from({ length: 16 }, () =>
-          cardPayments
-            .startCheckout(tenant, token, { attemptId: newAttemptId() })
-            .then(({ payment }) => payment),
-        ),
-      );
-      const codes = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value.orderCode] : []));
-      expect(new Set(codes).size).toBe(1);
-      // At a facade the payment has no page yet that another device could join.
-      expect(codes).toMatchObject(exact({ length: 16 }));
-      for (const each of started)
-        if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
-      expect(await cardPayments.count(tenant, {})).toBe(1);
-    });
-
+  describe('started with a token for cards', () => {
     test('A single-use token starts another payment only when the last has expired or failed', async () => {
       const merchant = await start();
       const { cardPayments, tenant, service } = merchant;
-      const token = await mint(merchant);
+      const token = await mint(merchant, { methods: ['card'] });
       const begin = async () => {
         await merchant.pass(KEPT);
         return cardPayments
@@ -427,48 +393,6 @@ export function describePort(start: StartPortFixture): void {
       await merchant.pass(KEPT);
       await cardPayments.find(tenant, third.orderCode);
       await expect(begin()).rejects.toMatchObject({ code: 'ORDER_REFUNDED' });
-    });
-
-    test('A reusable token starts a payment for each visitor', async () => {
-      const merchant = await start();
-      const { cardPayments, tenant } = merchant;
-      const token = await mint(merchant, { reusable: true });
-      const started = await Promise.all(
-        [newAttemptId(), newAttemptId(), newAttemptId()].map((attemptId) =>
-          cardPayments.startCheckout(tenant, token, { attemptId }).then(({ payment }) => payment),
-        ),
-      );
-      for (const { orderCode } of started)
-        expect(await pay(merchant, orderCode, approved())).toMatchObject({ kind: 'paid' });
-      expect(await cardPayments.count(tenant, { status: ['paid'] })).toBe(3);
-      expect(await merchant.service.balances()).toMatchObject({ merchant_pending: 3 * 4990 });
-    });
-
-    test('A token’s payment costs its amount, or the payer’s choice inside its range', async () => {
-      const merchant = await start();
-      const { cardPayments, tenant } = merchant;
-      const range = await mint(merchant, {
-        reusable: true,
-        amount: { kind: 'range', minCents: 100, maxCents: 200 },
-      });
-      const begin = (valueCents: number | null) =>
-        cardPayments
-          .startCheckout(tenant, range, { attemptId: newAttemptId(), valueCents })
-          .then(({ payment }) => payment);
-      expect((await begin(200)).amountCents).toBe(200);
-      for (const wrong of [99, 201, null]) await expect(begin(wrong)).rejects.toBeInstanceOf(ValidationError);
-      expect(await cardPayments.count(tenant, {})).toBe(1);
-      const fixed = await mint(merchant);
-      const more = cardPayments
-        .startCheckout(tenant, fixed, { attemptId: newAttemptId(), valueCents: 4991 })
-        .then(({ payment }) => payment);
-      await expect(more).rejects.toBeInstanceOf(ValidationError);
-      const exactly = { attemptId: newAttemptId(), valueCents: 4990, customer: { name: 'Ana' } };
-      expect((await cardPayments.startCheckout(tenant, fixed, exactly)).payment).toMatchObject({
-        amountCents: 4990,
-        customer: { name: 'Ana' },
-        status: 'pending',
-      });
     });
   });
 }
@@ -496,7 +420,6 @@ async function later(merchant: PortFixture, orderCode: string): Promise<CardPaym
   return find(merchant, orderCode);
 }
 
-/** Lists every status that subscribers were notified of, in order. */
 /** The announced statuses, each once: a change within a status is another update. */
 async function announcedStatuses(merchant: PortFixture, orderCode: string): Promise<string[]> {
   const events = await merchant.events('card_payment');
@@ -504,29 +427,4 @@ async function announcedStatuses(merchant: PortFixture, orderCode: string): Prom
     .filter(({ resourceId }) => resourceId === orderCode)
     .filter(({ previousStatus, snapshot }) => previousStatus !== (snapshot as CardPayment).status)
     .map(({ snapshot }) => (snapshot as CardPayment).status);
-}
-
-function grant(given: Partial<CheckoutGrant> = {}): CheckoutGrant {
-  return { amount: { kind: 'fixed', cents: 4990 }, reusable: false, ...given };
-}
-
-/** A checkout token as a page presents it. */
-async function mint(
-  { access, checkoutTokens, tenant }: Pick<PortFixture, 'access' | 'checkoutTokens' | 'tenant'>,
-  given: Partial<CheckoutGrant> = {},
-): Promise<{ id: string; grant: CheckoutGrant }> {
-  const { amount, reusable } = grant(given);
-  if (amount.kind === 'product') throw new TypeError('products have tests of their own');
-  const { token } = await checkoutTokens.create(tenant, null, {
-    reusable,
-    amount: amount.kind === 'fixed' ? { fixedCents: amount.cents } : { range: amount },
-  });
-  const { credential } = await access.authenticate(`Bearer ${token}`);
-  if (credential.kind !== 'checkout_token') throw new TypeError('not a checkout token');
-  return credential;
-}
-
-/** Creates an id of at least 128 bits, as a browser does. */
-function newAttemptId(): string {
-  return objectId() + objectId();
 }

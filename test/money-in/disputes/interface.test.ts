@@ -20,9 +20,6 @@ const SUBMIT = `mutation ($input: SubmitDisputeEvidenceInput!) { submitDisputeEv
   ... on SubmitDisputeEvidenceSuccess { replayed dispute { id ${FIELDS} } } ${ERRORS} } }`;
 const ONE = `query ($disputeId: String!) { dispute(disputeId: $disputeId) { id ${FIELDS} } }`;
 const NODE = `query ($id: ID!) { node(id: $id) { ... on Dispute { id ${FIELDS} } } }`;
-const LIST = `query ($first: Int, $after: String, $last: Int, $before: String, $status: [DisputeStatus!]) {
-  disputes(first: $first, after: $after, last: $last, before: $before, status: $status) {
-    totalCount nodes { disputeId } edges { cursor } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
 const OF_PAYMENT = `query ($paymentId: String!) { payment(paymentId: $paymentId) {
   status refundableCents disputes { disputeId status } } }`;
 const OF_CARD = `query ($orderCode: String!) { cardPayment(orderCode: $orderCode) {
@@ -30,8 +27,6 @@ const OF_CARD = `query ($orderCode: String!) { cardPayment(orderCode: $orderCode
 const REFUND = `mutation ($input: RefundPaymentInput!) { refundPayment(input: $input) { __typename ${ERRORS} } }`;
 const FOLLOW = `subscription ($disputeId: String!, $after: String) { disputeUpdates(disputeId: $disputeId, after: $after) {
   cursor occurredAt previousStatus dispute { disputeId status version evidence { text } } } }`;
-const ALL = `subscription ($after: String) { allDisputeUpdates(after: $after) {
-  cursor previousStatus dispute { disputeId status version } } }`;
 
 let app: TestApp;
 beforeAll(async () => {
@@ -69,8 +64,6 @@ const open = ({ tenant }: Pick<Merchant, 'tenant'>) =>
   app.controls.openDispute(tenant, { amountCents: 2000 });
 const submit = async (client: GraphQLClient, input: object) =>
   (await client.request(SUBMIT, { input })).submitDisputeEvidence;
-const firstError = async (client: GraphQLClient, query: string, variables: Record<string, unknown> = {}) =>
-  (await client.send(query, variables)).body.errors[0];
 
 describe('a dispute over GraphQL', () => {
   test('A dispute is found by id and by node, with its payment, and takes evidence', async () => {
@@ -168,29 +161,23 @@ describe('a dispute over GraphQL', () => {
     expect([status, body.error]).toEqual([409, expect.stringContaining('disputed')]);
   });
 
-  test.each<[string, object, string]>([
-    ['no text and no document', {}, 'input.text'],
-    ['an empty text', { text: ' ' }, 'input.text'],
-    ['a long text', { text: 'x'.repeat(4_001) }, 'input.text'],
-    ['a script', { documents: [{ url: 'javascript:alert(1)' }] }, 'input.documents.0.url'],
-    ['a private address', { documents: [{ url: 'https://10.0.0.1/a' }] }, 'input.documents.0.url'],
-    ['an open address', { documents: [{ url: 'http://a.example' }] }, 'input.documents.0.url'],
-    [
-      'a long description',
-      { documents: [{ url: 'https://a.example', description: 'x'.repeat(201) }] },
-      'input.documents.0.description',
-    ],
-    [
-      'eleven documents',
-      { documents: Array.from({ length: 11 }, () => ({ url: 'https://a.example' })) },
-      'input.documents',
-    ],
-    ['a wrong id', { disputeId: 'ref_1', text: 'x' }, 'input.disputeId'],
-  ])(
-    'Evidence with %s is refused over GraphQL and REST, by the name of the field',
-    async (_, input, path) => {
-      const shop = await merchant();
-      const disputeId = await open(shop);
+  test('Bad evidence is refused over GraphQL and REST, by the name of the field', async () => {
+    const shop = await merchant();
+    const disputeId = await open(shop);
+    for (const [input, path] of [
+      [{}, 'input.text'],
+      [{ text: ' ' }, 'input.text'],
+      [{ text: 'x'.repeat(4_001) }, 'input.text'],
+      [{ documents: [{ url: 'javascript:alert(1)' }] }, 'input.documents.0.url'],
+      [{ documents: [{ url: 'https://10.0.0.1/a' }] }, 'input.documents.0.url'],
+      [{ documents: [{ url: 'http://a.example' }] }, 'input.documents.0.url'],
+      [
+        { documents: [{ url: 'https://a.example', description: 'x'.repeat(201) }] },
+        'input.documents.0.description',
+      ],
+      [{ documents: Array.from({ length: 11 }, () => ({ url: 'https://a.example' })) }, 'input.documents'],
+      [{ disputeId: 'ref_1', text: 'x' }, 'input.disputeId'],
+    ] as const) {
       const { fields } = await submit(shop.client, { disputeId, ...input });
       expect(fields.map((field: { path: string }) => field.path)).toEqual([path]);
       const { disputeId: id = disputeId, ...body } = input as { disputeId?: string };
@@ -199,9 +186,9 @@ describe('a dispute over GraphQL', () => {
       expect(answer.body.error).toContain(
         path === 'input.disputeId' ? 'id: ' : `${path.slice('input.'.length)}: `,
       );
-      expect(await app.controls.listDisputes(shop.tenant, { limit: 1 })).toMatchObject([{ evidence: [] }]);
-    },
-  );
+    }
+    expect(await app.controls.listDisputes(shop.tenant, { limit: 1 })).toMatchObject([{ evidence: [] }]);
+  });
 });
 
 describe('a dispute over REST', () => {
@@ -242,9 +229,8 @@ describe('a dispute over REST', () => {
 });
 
 describe('following disputes', () => {
-  test('A follower gets the state and each change, until it is final; and all changes of the account from a cursor on', async () => {
+  test('A follower gets the state and each change, until it is final', async () => {
     const shop = await merchant();
-    const { updatesCursor } = await shop.client.request('{ updatesCursor }');
     const disputeId = await open(shop);
     const updates = shop.client.ws(FOLLOW, { disputeId });
     onTestFinished(() => updates.close());
@@ -265,14 +251,6 @@ describe('following disputes', () => {
     await app.controls.closeDispute(shop.tenant, disputeId, 'forgiven');
     expect(await next()).toMatchObject({ previousStatus: 'LOST', dispute: { status: 'FORGIVEN' } });
     await expect(updates.data()).rejects.toThrow('the stream has ended');
-
-    const all = shop.client.sse(ALL, { after: updatesCursor });
-    onTestFinished(() => all.close());
-    const seen: string[] = [];
-    for (let count = 0; count < 5; count += 1) seen.push((await all.data()).allDisputeUpdates.dispute.status);
-    expect(seen).toEqual(['OPEN', 'UNDER_REVIEW', 'UNDER_REVIEW', 'LOST', 'FORGIVEN']);
-    const stranger = await merchant();
-    expect(await stranger.client.request(ONE, { disputeId })).toEqual({ dispute: null });
   });
 });
 
@@ -292,19 +270,6 @@ describe('permissions', () => {
       refundableCents: 3000,
       disputes: null,
     });
-    const restricted = app.client(
-      await addKey(app, { ...shop.tenant, permissions: ['subcontas.gerenciar', 'subcontas.sacar'] }),
-    );
-    for (const client of [blind, restricted])
-      for (const [query, variables] of [
-        [ONE, { disputeId }],
-        [LIST, {}],
-      ] as const)
-        expect(await firstError(client, query, variables)).toMatchObject({
-          extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' },
-        });
-    for (const client of [alone, restricted])
-      expect(await submit(client, { disputeId, text: 'x' })).toMatchObject({ __typename: 'PermissionError' });
     const payer = app.client(
       await addToken(app, { ...shop.tenant, kind: 'payment', grant: { paymentId: pix.id } }),
     );

@@ -267,18 +267,6 @@ describeOnDatabase('PIX payments', (open) => {
     expect(await core.balances()).toMatchObject({ ltc_unmatched: litoshi, merchant_ltc: 0 });
   });
 
-  test('A payment expires, and a late PIX pays it', async () => {
-    const core = await startCore({ database });
-    const { payment } = await create(core, { customer: { email: 'paga-tarde@psa.example' } });
-    await core.pass(SESSION);
-    expect((await core.payments.find(core.tenant, payment.paymentId))?.status).toBe('expired');
-    await core.pass(MINUTE);
-    expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject({
-      status: 'paid',
-      paidLate: true,
-    });
-  });
-
   test('A refund goes back from the balance, and the payment is refunded with the last of it', async () => {
     const core = await startCore({ database });
     const { payment } = await create(core, {});

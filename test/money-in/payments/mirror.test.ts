@@ -115,20 +115,6 @@ describe('what is known of a PIX payment, held against what is said', () => {
     );
   });
 
-  test('A word that is not known keeps the last status, and a paid payment is not pending again', () => {
-    const paid = mergeUpstreamPayment(known(), claim({ status: 'paid', paidAt: NOW }), NOW)!.resource;
-    const unknown = mergeUpstreamPayment(paid, claim({ status: 'unknown' }), NOW)!;
-    expect(unknown).toMatchObject({
-      resource: { status: 'unknown', lastStatus: 'paid', paidAt: NOW },
-      changed: { from: 'paid' },
-    });
-    for (const status of ['pending', 'expired', 'failed'] as const)
-      expect(mergeUpstreamPayment(unknown.resource, claim({ status }), NOW)).toBeNull();
-    expect(mergeUpstreamPayment(unknown.resource, claim({ status: 'refunded' }), NOW)?.resource.status).toBe(
-      'refunded',
-    );
-  });
-
   test('A payment is not paid by another amount, which is stored and shown until its own arrives', () => {
     const other = mergeUpstreamPayment(
       known(),

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { DASHBOARD_SCOPES } from '../../../server/src/kernel/caller.ts';
 import { addAccount, addKey, addToken } from '../../support/accounts.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { approved, card } from '../../support/cards.ts';
@@ -100,45 +99,29 @@ describe('over GraphQL', () => {
     });
   });
 
-  test.each<[string, object, object]>([
-    [
-      '0 cents',
-      { amountCents: 0 },
-      { fields: [{ path: 'input.amountCents', message: 'must be at least 1' }] },
-    ],
-    [
-      'an amount of null',
-      { amountCents: null },
-      {
-        fields: [
-          {
-            path: 'input.amountCents',
-            message: 'must not be null: leave it out for all that is refundable',
-          },
-        ],
-      },
-    ],
-    ['more than is refundable', { amountCents: 5001 }, { fields: [{ path: 'input.amountCents' }] }],
-    ['a reason of 141 characters', { reason: 'x'.repeat(141) }, { fields: [{ path: 'input.reason' }] }],
-    ['an empty reason', { reason: '' }, { fields: [{ path: 'input.reason' }] }],
-    ['a bad key', { idempotencyKey: 'é' }, { fields: [{ path: 'input.idempotencyKey' }] }],
-  ])('A refund with %s is refused, and the error names the field', async (_, input, expected) => {
+  test('A refund with bad input is refused by the name of the field, and takes nothing', async () => {
     const { client } = await merchant();
     const orderCode = await sell(client);
-    expect(await refund(client, { orderCode, ...input })).toMatchObject({
-      __typename: 'ValidationError',
-      ...expected,
-    });
+    for (const [input, field] of [
+      [{ amountCents: 0 }, { path: 'input.amountCents', message: 'must be at least 1' }],
+      [
+        { amountCents: null },
+        { path: 'input.amountCents', message: 'must not be null: leave it out for all that is refundable' },
+      ],
+      [{ amountCents: 5001 }, { path: 'input.amountCents' }],
+      [{ reason: 'x'.repeat(141) }, { path: 'input.reason' }],
+      [{ reason: '' }, { path: 'input.reason' }],
+      [{ idempotencyKey: 'é' }, { path: 'input.idempotencyKey' }],
+    ] as const)
+      expect([input, await refund(client, { orderCode, ...input })]).toMatchObject([
+        ...[input, { __typename: 'ValidationError', fields: [field] }],
+      ]);
+    for (const amountCents of [-1, 1.5, '100', 2 ** 53])
+      expect(await firstError(client, REQUEST, { input: { orderCode, amountCents } })).toMatchObject({
+        extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
+      });
     expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
       refundableCents: 5000,
-    });
-  });
-
-  test.each([-1, 1.5, '100', 2 ** 53])('A refund of %j is no amount, and is refused', async (amountCents) => {
-    const { client } = await merchant();
-    const input = { orderCode: await sell(client), amountCents };
-    expect(await firstError(client, REQUEST, { input })).toMatchObject({
-      extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
     });
   });
 
@@ -198,17 +181,6 @@ describe('over GraphQL', () => {
     );
     expect((await ofPayments.request(LIST)).refunds).toMatchObject({ totalCount: 0, nodes: [] });
     expect(await ofPayments.request(ONE, { refundId: made.refundId })).toEqual({ refund: null });
-    const others = DASHBOARD_SCOPES.filter((scope) => scope !== 'card_payments' && scope !== 'payments');
-    const blind = app.client(
-      await addToken(app, { accountId, kind: 'dashboard', grant: { scopes: others } }),
-    );
-    for (const [query, variables] of [
-      [LIST, {}],
-      [ONE, { refundId: made.refundId }],
-    ] as const)
-      expect(await firstError(blind, query, variables)).toMatchObject({
-        extensions: { code: 'FORBIDDEN', retryPolicy: 'AFTER_CHANGE' },
-      });
     const payer = app.client(await addToken(app, { accountId, kind: 'payment', grant: { orderCode } }));
     expect((await payer.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
       status: 'PAID',
@@ -243,7 +215,7 @@ describe('over GraphQL', () => {
 });
 
 describe('over REST', () => {
-  test('A refund whose amount is misspelt, null or there twice is refused, and does not refund the whole payment', async () => {
+  test('A refund whose amount is misspelt, null, there twice or wrong is refused, and takes nothing', async () => {
     const { client, rest } = await merchant();
     const orderCode = await sell(client);
     const MEANT = 'is unknown; amountCents may be meant';
@@ -259,6 +231,14 @@ describe('over REST', () => {
       ['{"amountCents":500,"amountCents":5000}', 'amountCents: is given twice'],
       ['{"amountCents":500,"\\u0061mountCents":5000}', 'amountCents: is given twice'],
       ['{"amountCents":null}', 'amountCents: must not be null: leave it out for all that is refundable'],
+      ['{"amountCents":0}', 'amountCents: must be at least 1'],
+      ['{"amountCents":-1}', 'amountCents: must be an integer number of cents'],
+      ['{"amountCents":1.5}', 'amountCents: must be an integer number of cents'],
+      ['{"amountCents":"100"}', 'amountCents: must be an integer number of cents'],
+      ['{"amountCents":9007199254740992}', 'amountCents: must be an integer number of cents'],
+      ['{"amountCents":5001}', 'amountCents: must be at most 5000'],
+      [JSON.stringify({ reason: 'x'.repeat(141) }), 'reason: must have at most 140 characters'],
+      ['{"idempotencyKey":""}', 'idempotencyKey: must be'],
     ] as const) {
       const headers = { 'content-type': 'application/json' };
       const answer = await rest.send(`/card-payments/${orderCode}/refunds`, {
@@ -266,7 +246,7 @@ describe('over REST', () => {
         headers,
         body,
       });
-      expect(answer).toMatchObject({ status: 400, body: { error } });
+      expect(answer).toMatchObject({ status: 400, body: { error: expect.stringContaining(error) } });
     }
     expect((await rest.get(`/card-payments/${orderCode}`)).body).toMatchObject({ refundableCents: 5000 });
   });
@@ -306,23 +286,6 @@ describe('over REST', () => {
       refundableCents: 3500,
     });
     expect((await rest.post(path, {})).body.amountCents).toBe(3500);
-  });
-
-  test.each<[string, unknown, number, string]>([
-    ['0 cents', { amountCents: 0 }, 400, 'amountCents: must be at least 1'],
-    ['a negative amount', { amountCents: -1 }, 400, 'amountCents: must be an integer number of cents'],
-    ['a fraction', { amountCents: 1.5 }, 400, 'amountCents: must be an integer number of cents'],
-    ['a text', { amountCents: '100' }, 400, 'amountCents: must be an integer number of cents'],
-    ['2^53', { amountCents: 2 ** 53 }, 400, 'amountCents: must be an integer number of cents'],
-    ['too much', { amountCents: 5001 }, 400, 'amountCents: must be at most 5000'],
-    ['a long reason', { reason: 'x'.repeat(141) }, 400, 'reason: must have at most 140 characters'],
-    ['a bad key', { idempotencyKey: '' }, 400, 'idempotencyKey: must be'],
-  ])('A refund with %s is refused, and nothing is taken', async (_, body, status, error) => {
-    const { client, rest } = await merchant();
-    const orderCode = await sell(client);
-    const answer = await rest.post(`/card-payments/${orderCode}/refunds`, body);
-    expect(answer).toMatchObject({ status, body: { error: expect.stringContaining(error) } });
-    expect((await rest.get(`/card-payments/${orderCode}`)).body.refundableCents).toBe(5000);
   });
 
   test('Unknown, unpaid and malformed references have statuses of their own', async () => {

@@ -80,18 +80,16 @@ describe('Idempotency-Key', () => {
     expect((await rest.get('/payouts')).body.total).toBe(1);
   });
 
-  test.each(['a\tb', '', 'x'.repeat(129)])(
-    'the header Idempotency-Key %j is refused by its name',
-    async (key) => {
-      const rest = await merchant();
+  test('a malformed header Idempotency-Key is refused by its name', async () => {
+    const rest = await merchant();
+    for (const key of ['a\tb', '', 'x'.repeat(129)]) {
       const { status, body } = await ask(rest, '/payouts', { 'Idempotency-Key': key }, PIX);
-      expect([status, body.error]).toEqual([
-        400,
-        expect.stringMatching(/^idempotencyKey: must be 1 to 128 /),
+      expect([key, status, body.error]).toEqual([
+        ...[key, 400, expect.stringMatching(/^idempotencyKey: must be 1 to 128 /)],
       ]);
-      expect((await rest.get('/payouts')).body.total).toBe(0);
-    },
-  );
+    }
+    expect((await rest.get('/payouts')).body.total).toBe(0);
+  });
 
   test('the header Idempotency-Key is refused where no key is kept, and ignored by a read', async () => {
     const rest = await merchant();
@@ -150,47 +148,46 @@ describe('POST /v1/payouts', () => {
     expect((await rest.get('/payouts')).body.total).toBe(1);
   });
 
-  test.each([
-    ['amount', { amount: undefined }],
-    ['amount: is required, or amountCents', { amount: null }],
-    ['amount: must not be given together with amountCents', { amountCents: 14_990 }],
-    ['amountCents', { amount: null, amountCents: 149.9 }],
-    ['amountCents', { amount: null, amountCents: 0 }],
-    ['amountCents: must be more than the fee', { amount: null, amountCents: 100 }],
-    ['amount', { amount: '149.90' }],
-    ['amount', { amount: 0 }],
-    ['amount', { amount: -1 }],
-    ['amount', { amount: 1.005 }],
-    ['amount', { amount: 1e300 }],
-    ['amount', { amount: 1 }],
-    ['method', { method: undefined }],
-    ['method', { method: 'PIX' }],
-    ['method', { method: 'usdt' }],
-    ['walletAddress', { walletAddress: undefined }],
-    ['walletAddress', { walletAddress: '12345678900' }],
-    ['walletAddress', { walletAddress: 'with \u0000' }],
-    ['walletAddress', { method: 'ltc' }],
-    ['walletAddress: is the contract of USDT', { method: 'usd', walletAddress: USDT_CONTRACT }],
-    [
-      'walletAddress: is an address whose key nobody',
-      { method: 'usd', walletAddress: `0x${'0'.repeat(40)}` },
-    ],
-    ['walletAddress: may be a Bitcoin address', { method: 'ltc', walletAddress: BITCOIN }],
-    ['walletAddress: is an MWEB address', { method: 'ltc', walletAddress: 'ltcmweb1qqg5hddkl4uhspjw' }],
-    ['idempotencyKey', { idempotencyKey: 'a b ' }],
-    ['pixKeyType: must be one of cpf, cnpj, phone', { pixKeyType: 'PHONE' }],
-    ['pixKeyType: must not be null: leave it out for a key of any kind', { pixKeyType: null }],
-    ['pixKeyType: does not fit the key, which is a CPF', { pixKeyType: 'phone' }],
-    ['pixKeyType: must be left out', { method: 'ltc', walletAddress: LTC, pixKeyType: 'random' }],
-    ['walletAddress: must be a PIX key', { walletAddress: 'x', pixKeyType: 'random' }],
-  ])('POST /v1/payouts answers 400 by the name of its %s: %j', async (field, change) => {
+  test('POST /v1/payouts answers 400 by the name of each wrong member, and makes nothing', async () => {
     const rest = await merchant();
-    const { status, body } = await rest.post('/payouts', { ...PIX, ...change });
-    const named = field.includes(':') ? field : `${field}: `;
-    expect({ status, body }).toMatchObject({
-      status: 400,
-      body: { error: expect.stringMatching(`^${named}`) },
-    });
+    for (const [field, change] of [
+      ['amount', { amount: undefined }],
+      ['amount: is required, or amountCents', { amount: null }],
+      ['amount: must not be given together with amountCents', { amountCents: 14_990 }],
+      ['amountCents', { amount: null, amountCents: 149.9 }],
+      ['amountCents', { amount: null, amountCents: 0 }],
+      ['amountCents: must be more than the fee', { amount: null, amountCents: 100 }],
+      ['amount', { amount: '149.90' }],
+      ['amount', { amount: 0 }],
+      ['amount', { amount: -1 }],
+      ['amount', { amount: 1.005 }],
+      ['amount', { amount: 1e300 }],
+      ['amount', { amount: 1 }],
+      ['method', { method: undefined }],
+      ['method', { method: 'PIX' }],
+      ['method', { method: 'usdt' }],
+      ['walletAddress', { walletAddress: undefined }],
+      ['walletAddress', { walletAddress: '12345678900' }],
+      ['walletAddress', { walletAddress: 'with \u0000' }],
+      ['walletAddress', { method: 'ltc' }],
+      ['walletAddress: is the contract of USDT', { method: 'usd', walletAddress: USDT_CONTRACT }],
+      [
+        'walletAddress: is an address whose key nobody',
+        { method: 'usd', walletAddress: `0x${'0'.repeat(40)}` },
+      ],
+      ['walletAddress: may be a Bitcoin address', { method: 'ltc', walletAddress: BITCOIN }],
+      ['walletAddress: is an MWEB address', { method: 'ltc', walletAddress: 'ltcmweb1qqg5hddkl4uhspjw' }],
+      ['idempotencyKey', { idempotencyKey: 'a b ' }],
+      ['pixKeyType: must be one of cpf, cnpj, phone', { pixKeyType: 'PHONE' }],
+      ['pixKeyType: must not be null: leave it out for a key of any kind', { pixKeyType: null }],
+      ['pixKeyType: does not fit the key, which is a CPF', { pixKeyType: 'phone' }],
+      ['pixKeyType: must be left out', { method: 'ltc', walletAddress: LTC, pixKeyType: 'random' }],
+      ['walletAddress: must be a PIX key', { walletAddress: 'x', pixKeyType: 'random' }],
+    ] as const) {
+      const { status, body } = await rest.post('/payouts', { ...PIX, ...change });
+      const named = field.includes(':') ? field : `${field}: `;
+      expect([change, status, body.error]).toEqual([change, 400, expect.stringMatching(`^${named}`)]);
+    }
     expect((await rest.get('/payouts')).body.total).toBe(0);
   });
 
@@ -229,12 +226,6 @@ describe('POST /v1/payouts', () => {
     });
     expect(limited.headers.get('retry-after')).toBe('3600');
   });
-
-  test('POST /v1/payouts needs an unrestricted key', async () => {
-    const restricted = app.rest(await addKey(app, { permissions: ['subcontas.sacar'] }));
-    expect((await restricted.post('/payouts', PIX)).status).toBe(403);
-    expect((await restricted.get('/payouts')).status).toBe(403);
-  });
 });
 
 test('a withdrawal in LTC has the amount that it takes from the LTC balance, and one in USDT has none', async () => {
@@ -256,41 +247,6 @@ test('a withdrawal in LTC has the amount that it takes from the LTC balance, and
 });
 
 describe('GET /v1/payouts', () => {
-  test('GET /v1/payouts lists newest first, by limit and offset, and shows a turbo withdrawal that is processing', async () => {
-    const rest = await merchant();
-    const codes: string[] = [];
-    for (const method of ['pix', 'pix', 'pix_turbo'])
-      codes.unshift((await rest.post('/payouts', { ...PIX, method, amount: 10 })).body.code);
-    await app.work.settled();
-    const page = await rest.get('/payouts');
-    expect(page.body).toMatchObject({ total: 3, limit: 50, offset: 0 });
-    expect(page.body.payouts.map(({ code }: { code: string }) => code)).toEqual(codes);
-    expect(page.body.payouts[0].status).toBe('processing');
-    const { body } = await rest.get('/payouts?limit=1&offset=1');
-    expect(body).toMatchObject({ total: 3, limit: 1, offset: 1, payouts: [{ code: codes[1] }] });
-    for (const query of ['limit=0', 'limit=101', 'offset=-1', 'limit=x'])
-      expect((await rest.get(`/payouts?${query}`)).status).toBe(400);
-  });
-
-  test('GET /v1/payouts shows nothing of another account or environment, and answers 404 for an unknown withdrawal', async () => {
-    const [one, other, sandbox] = [await merchant(), await merchant(), await merchant('sandbox')];
-    const { id, code } = (await one.post('/payouts', PIX)).body;
-    for (const rest of [other, sandbox]) {
-      expect((await rest.get('/payouts')).body).toMatchObject({ payouts: [], total: 0 });
-      for (const reference of [id, code])
-        expect(await rest.get(`/payouts/${reference}`)).toMatchObject({
-          status: 404,
-          body: { error: 'Payout not found' },
-        });
-      // A reference that this service would never issue is bad input, not an absent payout.
-      for (const reference of ['x', '%00', 'A'.repeat(24), code.toLowerCase()])
-        expect(await rest.get(`/payouts/${reference}`)).toMatchObject({
-          status: 400,
-          body: { error: expect.stringMatching(/^id: must be/) },
-        });
-    }
-  });
-
   test('GET /v1/payouts/{id} shows why a withdrawal was denied', async () => {
     const rest = await merchant();
     const { id } = (await rest.post('/payouts', { ...PIX, walletAddress: 'recusa@psa.example' })).body;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { firstTenant } from '../../../server/src/access/service.ts';
 import { createCommitter } from '../../../server/src/state/commit/committer.ts';
-import { addAccount, addKey, addToken } from '../../support/accounts.ts';
-import { startApp, TEST_KEY, type TestApp } from '../../support/app.ts';
+import { addAccount, addKey } from '../../support/accounts.ts';
+import { startApp, type TestApp } from '../../support/app.ts';
 import { createManualClock } from '../../support/clock.ts';
 import { openFreshDatabase } from '../../support/database.ts';
 import { readAfter } from '../../support/events.ts';
@@ -152,41 +152,6 @@ describe('subaccounts', () => {
     expect(body.errors[0].extensions).toMatchObject({ code: 'BAD_USER_INPUT', fields: [{ path: 'id' }] });
   });
 
-  test('subaccounts are listed newest first, page by page', async () => {
-    const client = await outsider();
-    const ids = [await open(0, client), await open(0, client), await open(0, client)].reverse();
-    const LIST =
-      'query ($after: String) { subaccounts(first: 2, after: $after) { totalCount nodes { subaccountId } pageInfo { hasNextPage endCursor } } }';
-    const { subaccounts: first } = await client.request(LIST);
-    const { subaccounts: second } = await client.request(LIST, { after: first.pageInfo.endCursor });
-    expect([...first.nodes, ...second.nodes].map((node) => node.subaccountId)).toEqual(ids);
-    expect([first.totalCount, first.pageInfo.hasNextPage, second.pageInfo.hasNextPage]).toEqual([
-      3,
-      true,
-      false,
-    ]);
-    const { subaccounts: last } = await client.request(
-      '{ subaccounts(last: 2) { nodes { subaccountId } pageInfo { hasNextPage hasPreviousPage } } }',
-    );
-    expect(last).toEqual({
-      nodes: ids.slice(1).map((subaccountId) => ({ subaccountId })),
-      pageInfo: { hasNextPage: false, hasPreviousPage: true },
-    });
-    // A cursor of another list, or of another account, is invalid.
-    for (const [requester, document] of [
-      [app.live, LIST],
-      [
-        client,
-        `query ($after: String) { subaccount(subaccountId: "${ids[0]}") { payouts(after: $after) { totalCount } } }`,
-      ],
-    ] as const)
-      expect(
-        (await requester.send(document, { after: first.pageInfo.endCursor })).body.errors[0].extensions,
-      ).toMatchObject({
-        code: 'BAD_USER_INPUT',
-      });
-  });
-
   test('subaccounts of another account or environment are null as unknown ones are; a malformed id is an error', async () => {
     const id = await open();
     const GET = 'query ($id: String!) { subaccount(subaccountId: $id) { name } }';
@@ -261,41 +226,35 @@ describe('payouts of subaccounts', () => {
     expect(await look()).toMatchObject({ reversed: true, guidance: 'RETRY_WITH_NEW_KEY', final: true });
   });
 
-  test.each([
-    [
-      { amountCents: 20_000 },
-      {
-        __typename: 'InsufficientFundsError',
-        code: 'INSUFFICIENT_FUNDS',
-        requestedCents: 20_000,
-        withdrawableCents: 10_000,
-        balanceCents: 10_000,
-        disputeBlockedCents: 0,
-        subaccountsBalanceCents: null,
-        cryptoBalanceLtc: null,
-      },
-    ],
-    [{ amountCents: 150 }, { __typename: 'ValidationError', fields: [{ path: 'input.amountCents' }] }],
-    [{ amountCents: 0 }, { __typename: 'ValidationError', fields: [{ path: 'input.amountCents' }] }],
-    [{ pixKey: 'x' }, { __typename: 'ValidationError', fields: [{ path: 'input.pixKey' }] }],
-    [
-      { idempotencyKey: 'a b ' },
-      { __typename: 'ValidationError', fields: [{ path: 'input.idempotencyKey' }] },
-    ],
-    [{ subaccountId: 'x' }, { __typename: 'ValidationError', fields: [{ path: 'input.subaccountId' }] }],
-    [{ subaccountId: NOWHERE }, { __typename: 'NotFoundError', message: 'Subaccount not found' }],
-  ])('payouts of subaccounts with %j are refused', async (wrong, refusal) => {
+  test('payouts of subaccounts with bad input are refused, by the name of the field', async () => {
     const subaccountId = await open(10_000);
-    const input = { subaccountId, amountCents: 4_000, pixKey: KEY, ...wrong };
-    expect(await ask(app.live, REQUEST, input)).toMatchObject(refusal);
-  });
-
-  test('payouts of subaccounts do not exist in sandbox', async () => {
-    const subaccountId = await open(0, app.sandbox);
-    expect(await ask(app.sandbox, REQUEST, { subaccountId, amountCents: 4_000, pixKey: KEY })).toMatchObject({
-      __typename: 'PreconditionError',
-      code: 'NOT_IN_SANDBOX',
-    });
+    for (const [wrong, refusal] of [
+      [
+        { amountCents: 20_000 },
+        {
+          __typename: 'InsufficientFundsError',
+          code: 'INSUFFICIENT_FUNDS',
+          requestedCents: 20_000,
+          withdrawableCents: 10_000,
+          balanceCents: 10_000,
+          disputeBlockedCents: 0,
+          subaccountsBalanceCents: null,
+          cryptoBalanceLtc: null,
+        },
+      ],
+      [{ amountCents: 150 }, { __typename: 'ValidationError', fields: [{ path: 'input.amountCents' }] }],
+      [{ amountCents: 0 }, { __typename: 'ValidationError', fields: [{ path: 'input.amountCents' }] }],
+      [{ pixKey: 'x' }, { __typename: 'ValidationError', fields: [{ path: 'input.pixKey' }] }],
+      [
+        { idempotencyKey: 'a b ' },
+        { __typename: 'ValidationError', fields: [{ path: 'input.idempotencyKey' }] },
+      ],
+      [{ subaccountId: 'x' }, { __typename: 'ValidationError', fields: [{ path: 'input.subaccountId' }] }],
+      [{ subaccountId: NOWHERE }, { __typename: 'NotFoundError', message: 'Subaccount not found' }],
+    ] as const) {
+      const input = { subaccountId, amountCents: 4_000, pixKey: KEY, ...wrong };
+      expect([wrong, await ask(app.live, REQUEST, input)]).toMatchObject([wrong, refusal]);
+    }
   });
 
   test('payouts of another subaccount, account or environment are null; a malformed reference is an error', async () => {
@@ -363,51 +322,9 @@ describe('payouts of subaccounts', () => {
     expect(nodes[11].payouts).toEqual({ totalCount: 0, nodes: [] });
     expect(nodes[11].statement.nodes).toEqual([{ amountCents: 3_000 }]);
   });
-
-  test('payouts of subaccounts are filtered by status', async () => {
-    const subaccountId = await open(10_000);
-    await request(subaccountId, { pixKey: 'recusa@psa.example' });
-    const { code } = await request(subaccountId);
-    const LIST = `query ($id: String!, $status: [SubaccountPayoutStatus!]) { subaccount(subaccountId: $id) {
-      payouts(status: $status) { totalCount nodes { code } } } }`;
-    const { subaccount } = await app.live.request(LIST, { id: subaccountId, status: ['PROCESSING'] });
-    expect(subaccount.payouts).toEqual({ totalCount: 1, nodes: [{ code }] });
-    const { body } = await app.live.send(LIST, { id: subaccountId, status: ['UNKNOWN'] });
-    expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
-  });
-
-  test('payouts of subaccounts are filtered by their number and more', async () => {
-    const subaccountId = await open(20_000);
-    const externalId = 'saque 7/2026';
-    const { code, createdAt } = await request(subaccountId, { externalId });
-    await request(subaccountId, { externalId, pixKey: 'recusa@psa.example' });
-    await request(subaccountId, {});
-    const LIST = `query ($id: String!, $status: [SubaccountPayoutStatus!], $filter: SubaccountPayoutFilter) {
-      subaccount(subaccountId: $id) { payouts(status: $status, filter: $filter) { totalCount nodes { code externalId } } } }`;
-    const list = async (selecting: object) =>
-      (await app.live.request(LIST, { id: subaccountId, ...selecting })).subaccount.payouts;
-    expect(await list({ filter: { externalId } })).toMatchObject({ totalCount: 2 });
-    const one = { totalCount: 1, nodes: [{ code, externalId }] };
-    const filter = { externalId, amountCents: 4_000, reference: code, createdAfter: createdAt };
-    expect(await list({ filter, status: ['PROCESSING'] })).toEqual(one);
-    expect(await list({ filter: { ...filter, createdAfter: null, createdBefore: createdAt } })).toEqual({
-      ...{ totalCount: 0, nodes: [] },
-    });
-    expect(await list({ filter: {} })).toMatchObject({ totalCount: 3 });
-  });
 });
 
 describe('rights', () => {
-  test('a key that manages subaccounts may do all of it', async () => {
-    const client = await restricted('subcontas.gerenciar');
-    const subaccountId = await open(10_000, client);
-    const input = { subaccountId, amountCents: 4_000, pixKey: KEY };
-    expect(await ask(client, REQUEST, input)).toMatchObject({ __typename: 'RequestSubaccountPayoutSuccess' });
-    expect((await client.send('{ wallet { balanceCents } }')).body.errors[0].extensions.code).toBe(
-      'FORBIDDEN',
-    );
-  });
-
   test('a key that withdraws requests and follows payouts, and sees nothing else of a subaccount', async () => {
     const client = await restricted('subcontas.sacar');
     const subaccountId = await open(10_000);
@@ -446,36 +363,13 @@ describe('rights', () => {
     ])
       expect((await client.send(document)).body.errors[0].extensions.code).toBe('FORBIDDEN');
   });
-
-  test('a dashboard token of the scope reads all of it and changes nothing; another reads none', async () => {
-    const subaccountId = await open(10_000);
-    const { payoutId: reference } = await request(subaccountId);
-    const token = async (scope: string) =>
-      app.client(await addToken(app, { kind: 'dashboard', grant: { scopes: [scope] } }));
-    const READ = `{ subaccounts(first: 1) { totalCount } subaccount(subaccountId: "${subaccountId}") {
-      balanceCents statement { totalCount } payout(reference: "${reference}") { code } } }`;
-    const [reads, other] = [await token('subaccounts'), await token('wallet')];
-    expect((await reads.request(READ)).subaccount).toMatchObject({ balanceCents: 6_000 });
-    for (const [document, input] of [
-      [CREATE, { name: 'x' }],
-      [TRANSFER, { subaccountId, amountCents: 1 }],
-      [REQUEST, { subaccountId, amountCents: 4_000, pixKey: KEY }],
-    ] as const)
-      expect(await ask(reads, document, input)).toMatchObject({ __typename: 'PermissionError' });
-    expect((await other.send(READ)).body.errors[0].extensions.code).toBe('FORBIDDEN');
-    const stream = await other
-      .ws(ALL)
-      .next()
-      .catch((error: unknown) => error);
-    expect(JSON.stringify(stream)).toContain('FORBIDDEN');
-  });
 });
 
-describe.each(['ws', 'sse'] as const)('updates over %s', (transport) => {
+describe('updates', () => {
   test('updates of one payout are its state, each change, and the end at the reversal', async () => {
     const subaccountId = await open(10_000);
     const { code: reference, id } = await request(subaccountId, { pixKey: 'negado@psa.example' });
-    const updates = app.live[transport](ONE, { subaccountId, reference });
+    const updates = app.live.ws(ONE, { subaccountId, reference });
     const first = (await updates.data()).update;
     expect(first).toMatchObject({
       previousStatus: null,
@@ -501,10 +395,10 @@ describe.each(['ws', 'sse'] as const)('updates over %s', (transport) => {
     expect((await updates.next()).done).toBe(true);
 
     const since: boolean[] = [];
-    for await (const { data } of app.live[transport](ONE, { subaccountId, reference, after: second.cursor }))
+    for await (const { data } of app.live.sse(ONE, { subaccountId, reference, after: second.cursor }))
       since.push(data.update.subaccountPayout.reversed);
     expect(since).toEqual([true]);
-    const over = app.live[transport](ONE, { subaccountId, reference });
+    const over = app.live.ws(ONE, { subaccountId, reference });
     expect((await over.data()).update.subaccountPayout.reversed).toBe(true);
     expect((await over.next()).done).toBe(true);
   });
@@ -514,9 +408,9 @@ describe.each(['ws', 'sse'] as const)('updates over %s', (transport) => {
     const [one, other] = [await open(10_000), await open(10_000)];
     const { updatesCursor: after } = await client.request('{ updatesCursor }');
     const [all, ofOne, foreign] = [
-      client[transport](ALL, { after }),
-      client[transport](ALL, { after, subaccountId: one }),
-      (await outsider())[transport](ALL),
+      client.ws(ALL, { after }),
+      client.sse(ALL, { after, subaccountId: one }),
+      (await outsider()).ws(ALL),
     ];
     const made = [await request(other), await request(one), await request(other)];
     const next = async (stream: typeof all) => {
@@ -537,7 +431,8 @@ describe.each(['ws', 'sse'] as const)('updates over %s', (transport) => {
     ['NOT_FOUND', ALL, { subaccountId: NOWHERE }],
     ['BAD_USER_INPUT', ALL, { after: 'x' }],
   ])('updates end with %s for what cannot be followed', async (code, document, variables) => {
-    const answer = await app.live[transport](document, variables)
+    const answer = await app.live
+      .ws(document, variables)
       .next()
       .catch((error: unknown) => error);
     expect(JSON.stringify(answer)).toContain(code);
@@ -587,11 +482,4 @@ test('a payout that had another id before has each update once among those of al
     expect(versions).toEqual([1, 2, 3, 1, 2]);
     await updates.close();
   }
-});
-
-test('a test key’s subaccounts live apart', async () => {
-  const rest = app.rest(TEST_KEY);
-  const id = await open(0, app.sandbox);
-  expect((await rest.get(`/subaccounts/${id}`)).status).toBe(200);
-  expect((await app.rest().get(`/subaccounts/${id}`)).status).toBe(404);
 });

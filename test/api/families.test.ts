@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { FAMILIES, type Merchant, openMerchant } from '../support/families.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 
-// What every family of money coming in has in common: its look-ups, list, subscriptions, and who may read them.
+// What every family of payments has in common: its look-ups, list, subscriptions, and who may read them.
 
 let app: TestApp;
 beforeAll(async () => {
@@ -195,4 +195,19 @@ describe.each(FAMILIES)('$list', (family) => {
     expect(Object.values(rows).flat()).toEqual([expect.objectContaining({ status: body.status })]);
     expect([older, newer].map((name) => JSON.stringify(rows).includes(name))).toEqual([true, false]);
   });
+});
+
+test('A key with permissions for subaccounts alone creates, cancels and refunds nothing over REST', async () => {
+  const shop = await openMerchant(app);
+  const restricted = app.rest(
+    await addKey(app, { ...shop.tenant, permissions: ['subcontas.gerenciar', 'subcontas.sacar'] }),
+  );
+  const sales = ['/card-payments', '/payments', '/charges'];
+  // The permission is checked before the input.
+  for (const [method, path] of [
+    ...[...sales, '/subscriptions', '/payouts'].map((each) => ['POST', each] as const),
+    ...[...sales, '/subscriptions'].map((each) => ['DELETE', `${each}/x`] as const),
+    ...sales.map((each) => ['POST', `${each}/x/refunds`] as const),
+  ])
+    expect([method, path, (await restricted.send(path, { method })).status]).toEqual([method, path, 403]);
 });
