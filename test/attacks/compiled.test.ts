@@ -186,6 +186,7 @@ const FOLLOWED = [
   'allSubaccountUpdates',
   'allSubscriptionUpdates',
   'allWebhookDeliveryUpdates',
+  'statementUpdates',
   'walletUpdates',
 ];
 

@@ -978,7 +978,10 @@ async function idsOf(
     tokenId: mintedTokens.map(({ node }) => String(node.tokenId)),
     statement: first(subaccount.statement.edges),
     entries: first(listed.wallet.statement.edges),
-    entryReference: listed.wallet.statement.edges.map(({ node }: Edge) => String(node.reference)),
+    // What a facade has observed has no reference.
+    entryReference: listed.wallet.statement.edges.flatMap(({ node }: Edge) =>
+      node.reference === null ? [] : [String(node.reference)],
+    ),
     entryRefId: (subaccount.statement.edges as { node: { refId: string } }[])
       .map(({ node }) => node.refId)
       .filter((refId) => refId.startsWith('rep_')),

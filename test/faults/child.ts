@@ -43,6 +43,8 @@ export interface Requests {
     upstreamTuning?: UpstreamTuning;
     /** The deadline of its database, for tests of other things: a busy machine takes longer than a server waits. */
     databaseWaitMs?: number;
+    /** The live keys of accounts beside the first, by the ids of these. */
+    otherKeys?: Record<string, string>;
   }): { url: string; port: number };
   /** Stops the server, which may be started again. */
   stop(request: null): null;
@@ -80,14 +82,16 @@ export interface Requests {
   checkpoint(request: null): null;
 }
 
-export type Asked = { id: number; name: keyof Requests; request: unknown };
+export type Asked = { id: number; name: keyof Requests; request: unknown; account: string | undefined };
 export type Said = { id: number; value: unknown } | { id: number; error: string } | { fault: string };
 
 /** A process that runs server.mjs. Its requests are rejected once it is dead. */
 export interface ChildServer {
+  /** `account`: the id of the account whose request it is, if it is not the first. */
   ask<Name extends keyof Requests>(
     name: Name,
     request: Parameters<Requests[Name]>[0],
+    account?: string,
   ): Promise<ReturnType<Requests[Name]>>;
   kill(): void;
   readonly dead: boolean;
@@ -144,13 +148,13 @@ export function spawnServer(): ChildServer {
     },
     death: once(child, 'close').then(([, signal]) => ({ signal, statement: output.trim() || null })),
     kill: () => void child.kill('SIGKILL'),
-    ask: (name, request) =>
+    ask: (name, request, account) =>
       new Promise((resolve, reject) => {
         if (dead) return reject(new ServerDied());
         const id = ids++;
         pending.set(id, { resolve, reject });
         // A child that is dying takes no message: its exit rejects this.
-        child.send({ id, name, request } satisfies Asked, () => undefined);
+        child.send({ id, name, request, account } satisfies Asked, () => undefined);
       }),
   };
 }

@@ -83,6 +83,7 @@ export function createCustomers(random: Random) {
     };
     orders.push(order);
     return {
+      key: order.key,
       isOpen: () =>
         order.orderCode === null ||
         wantsCancel(order) ||

@@ -11,7 +11,7 @@ import { type ChildServer, type Moment, ServerDied, spawnServer } from './child.
 import { createCustomers } from './customers.ts';
 import { CONFIGURE, OPTED_INTO } from './documents.ts';
 import { complaintsOfPosted, refusingSomeOnce } from './ledger-check.ts';
-import { createLoad } from './load.ts';
+import { createLoad, type Requester } from './load.ts';
 import { createLtcPayers } from './ltc-payers.ts';
 import { createWithdrawers } from './payout-clients.ts';
 import { createPixPayers } from './pix-payers.ts';
@@ -21,6 +21,14 @@ import { createRecurringPayers, DAYS_OF_TWO_CYCLES } from './recurring-payers.ts
 const KILLS = scale('KILLS');
 const CLIENTS = 8;
 const LIVE_KEY = 'ps_live_killed0123456789';
+/** Accounts beside the first. Their commands share transactions with those of the others. */
+const OTHER_KEYS = Object.fromEntries(
+  Array.from({ length: 3 }, (_, n) => [`acc_killed_${n}`, `ps_live_killed${n}0123456789`]),
+);
+const REQUESTERS: readonly Requester[] = [
+  { key: LIVE_KEY },
+  ...Object.entries(OTHER_KEYS).map(([account, key]) => ({ key, account })),
+];
 /** The time between two processes: leases have ended, and open work is looked up. */
 const BETWEEN_LIVES_MS = 45_000;
 /** The number of processes after which an hour has passed, so that payouts are possible again. */
@@ -63,7 +71,7 @@ test.each(inThisRun(engines))(
     const pixPayers = createPixPayers(random);
     const ltcPayers = createLtcPayers(random);
     const recurringPayers = createRecurringPayers(random);
-    const load = createLoad(LIVE_KEY, () =>
+    const load = createLoad(REQUESTERS, () =>
       random.pick([
         () => customers.newOrder(),
         () => customers.newOrder(),
@@ -87,13 +95,17 @@ test.each(inThisRun(engines))(
       const server = next;
       next = spawnServer();
       const clockAheadMs = aheadInLife(life);
-      const { url } = await server.ask('start', { environment, clockAheadMs, dieAt, brief: true });
+      const { url } = await server.ask('start', {
+        ...{ environment, clockAheadMs, dieAt, brief: true },
+        otherKeys: OTHER_KEYS,
+      });
       // The server answers within a second; on a busy machine its first answer may be that the database is not there.
       await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 60_000 }).toBe(200);
-      await createClient(`${url}/graphql`, LIVE_KEY).request(CONFIGURE, {
-        input: { url: receiver.url, optionalEvents: OPTED_INTO },
-      });
-      await server.ask('credit', OPENING);
+      for (const { key, account } of REQUESTERS) {
+        const input = { url: receiver.url, optionalEvents: OPTED_INTO };
+        await createClient(`${url}/graphql`, key).request(CONFIGURE, { input });
+        await server.ask('credit', OPENING, account);
+      }
       await server.ask('settle', null);
       await look(server, { clockAheadMs, final: false });
       return { server, url };
@@ -106,6 +118,7 @@ test.each(inThisRun(engines))(
       const books = await audit(server, new Date(Date.now() + clockAheadMs));
       const { violations, payments } = books;
       const complaints = [
+        ...load.keysOfOthers(await usedKeys(server)),
         ...customers.complaints(payments, { final }),
         ...pixPayers.complaints(books, { final }),
         ...ltcPayers.complaints(books, { final }),
@@ -176,6 +189,17 @@ test.each(inThisRun(engines))(
     );
   },
 );
+
+/** The keys of requests, with the account that has used each; that of the first is undefined. */
+async function usedKeys(server: ChildServer) {
+  const [rows] = await server.ask('query', [
+    `select key, account_id from idempotency where operation not in ('credit', 'creditLtc')`,
+  ]);
+  return (rows as { key: string; account_id: string }[]).map(({ key, account_id: account }) => ({
+    key,
+    account: account in OTHER_KEYS ? account : undefined,
+  }));
+}
 
 type Death = { at: 'start' | 'statement'; moment: Moment } | { at: 'answer'; answer: number; turns: number };
 

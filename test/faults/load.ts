@@ -3,6 +3,8 @@ import { type ChildServer, ServerDied } from './child.ts';
 
 /** A client's requests, in steps. It remembers every answer, and repeats a request without one. */
 export interface RequestSequence {
+  /** The idempotency key of its requests, or what each of their keys begins with before a colon. */
+  readonly key?: string;
   /** Whether this server can take its next request. */
   isOpen(server: ChildServer): boolean;
   /** Sends the next request. */
@@ -11,16 +13,46 @@ export interface RequestSequence {
   becomeLate?(): void;
 }
 
-/** Clients that share their requests: a free client takes the oldest open request, or a new one. */
-export function createLoad(liveKey: string, newSequence: () => RequestSequence) {
+/** An account whose requests a load sends: its live key, and its id if it is not the server's first. */
+export interface Requester {
+  readonly key: string;
+  readonly account?: string;
+}
+
+/**
+ * Clients that share their requests: a free client takes the oldest open request, or a new one. Each sequence is that of one
+ * account; the accounts take turns.
+ */
+export function createLoad(requesters: readonly Requester[], newSequence: () => RequestSequence) {
   const sequences: RequestSequence[] = [];
+  const requesterOf = new Map<RequestSequence, Requester>();
+  /** The processes as the accounts see them. */
+  const seenBy = new Map<Requester, WeakMap<ChildServer, ChildServer>>(
+    requesters.map((each) => [each, new WeakMap()]),
+  );
   const busy = new Set<RequestSequence>();
   let acknowledged = 0;
 
   function begin(): RequestSequence {
     const sequence = newSequence();
+    requesterOf.set(sequence, requesters[sequences.length % requesters.length]!);
     sequences.push(sequence);
     return sequence;
+  }
+
+  /** The process of a sequence: what it asks for is its account's. */
+  function serverOf(sequence: RequestSequence, server: ChildServer): ChildServer {
+    const requester = requesterOf.get(sequence)!;
+    const seen = seenBy.get(requester)!;
+    const own: ChildServer = seen.get(server) ?? {
+      ...server,
+      get dead() {
+        return server.dead;
+      },
+      ask: (name, request) => server.ask(name, request, requester.account),
+    };
+    seen.set(server, own);
+    return own;
   }
 
   async function work(
@@ -29,14 +61,14 @@ export function createLoad(liveKey: string, newSequence: () => RequestSequence) 
     takesNew: () => boolean,
     onAnswer: () => void,
   ): Promise<void> {
-    const api = createClient(`${url}/graphql`, liveKey);
     while (!server.dead) {
-      const open = sequences.find((sequence) => !busy.has(sequence) && sequence.isOpen(server));
+      const open = sequences.find((sequence) => !busy.has(sequence) && sequence.isOpen(serverOf(sequence, server)));
       const sequence = open ?? (takesNew() ? begin() : null);
       if (!sequence) return;
       busy.add(sequence);
       try {
-        await sequence.step(server, api);
+        const api = createClient(`${url}/graphql`, requesterOf.get(sequence)!.key);
+        await sequence.step(serverOf(sequence, server), api);
         acknowledged += 1;
         onAnswer();
       } catch (error) {
@@ -65,6 +97,14 @@ export function createLoad(liveKey: string, newSequence: () => RequestSequence) 
         () => sequences.length < least,
         () => undefined,
       ),
+    /** Returns the keys that another account than that of their sequence has used. */
+    keysOfOthers(used: readonly { key: string; account: string | undefined }[]): string[] {
+      const accounts = new Map(sequences.map((each) => [each.key, requesterOf.get(each)!.account]));
+      return used.flatMap(({ key, account }) => {
+        const [own = key] = [key, key.split(':').slice(0, 2).join(':')].filter((each) => accounts.has(each));
+        return accounts.get(own) === account ? [] : [`${key} was used by ${account ?? 'the first account'}`];
+      });
+    },
     /** Returns the number of answers. */
     acknowledged: () => acknowledged,
   };

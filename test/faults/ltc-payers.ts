@@ -111,6 +111,7 @@ export function createLtcPayers(random: Random) {
     };
     deals.push(deal);
     return {
+      key: deal.key,
       isOpen: () => deal.paymentId === null || nextOf(deal) !== null,
       step: (server, api) => step(deal, server, api),
       becomeLate() {

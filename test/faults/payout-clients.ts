@@ -88,6 +88,7 @@ export function createWithdrawers(random: Random) {
     };
     withdrawals.push(withdrawal);
     return {
+      key: withdrawal.key,
       isOpen: (server) => withdrawal.withdrawalId === null && withdrawal.refusedBy !== server,
       step: (server, api) => withdraw(withdrawal, server, api),
     };
@@ -144,6 +145,7 @@ export function createWithdrawers(random: Random) {
       });
     clients.push(client);
     return {
+      key: name,
       isOpen: () => !client.given || client.payouts.some(({ answer }) => answer === null),
       step: (_, api) => serve(client, api),
     };

@@ -135,6 +135,7 @@ export function createPixPayers(random: Random) {
     };
     sales.push(sale);
     return {
+      key,
       isOpen: () => isOpen(sale),
       step: (server, api) => step(sale, server, api),
       becomeLate() {

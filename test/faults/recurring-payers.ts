@@ -101,6 +101,7 @@ export function createRecurringPayers(random: Random) {
     };
     contracts.push(contract);
     return {
+      key: contract.key,
       isOpen: () => contract.subscriptionId === null || contract.done < payer.does.length,
       step: (server, api) => step(contract, server, api),
     };

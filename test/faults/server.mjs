@@ -24,8 +24,8 @@ let last = null;
 let passed = new Set();
 /** @type {import('../../server/src/programs/app.ts').App & { embedded: import('../../server/src/programs/modes/runtime.ts').EmbeddedServices }} */
 let app;
-/** @type {import('../../server/src/kernel/tenant.ts').Tenant} */
-let live;
+/** The tenant of the first key. @type {import('../../server/src/kernel/tenant.ts').Tenant} */
+let first;
 
 /** The time by which its clock is ahead of the system's. */
 let aheadMs = 0;
@@ -37,7 +37,7 @@ const clock = {
   schedule: (at, task) => system.schedule(plusMs(at, -aheadMs), task),
 };
 
-/** @type {{ [Name in keyof import('./child.ts').Requests]: (request: any) => Promise<unknown> }} */
+/** @type {{ [Name in keyof import('./child.ts').Requests]: (request: any, live: typeof first) => Promise<unknown> }} */
 const answers = {
   async start({
     environment,
@@ -49,6 +49,7 @@ const answers = {
     windowMs,
     upstreamTuning,
     databaseWaitMs,
+    otherKeys = {},
   }) {
     moment = dieAt;
     // PGlite spends half of its start on optimizing itself, which a short process does not need.
@@ -83,8 +84,12 @@ const answers = {
       },
       onFatal: fault,
     });
-    const account = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
-    live = { accountId: account.id, environment: 'live' };
+    const { sql } = app.database;
+    const others = Object.keys(otherKeys);
+    let accounts = sql.selectFrom('account').select('id');
+    if (others.length > 0) accounts = accounts.where('id', 'not in', others);
+    first = { accountId: (await accounts.executeTakeFirstOrThrow()).id, environment: 'live' };
+    for (const [id, key] of Object.entries(otherKeys)) await openAccount(id, key);
     return { url: app.url, port: app.port };
   },
   stop: () => app.close(),
@@ -106,7 +111,7 @@ const answers = {
     const card = { number, holder: 'ANA', expiryMonth: 12, expiryYear: 2099, securityCode: '123' };
     return { kind: (await app.embedded.cardPayments.pay(orderCode, card)).kind };
   },
-  async payPix({ paymentId, endToEndId }) {
+  async payPix({ paymentId, endToEndId }, live) {
     await app.embedded.pix.pay({ txid: paymentId.slice(paymentId.lastIndexOf('_') + 1), endToEndId });
     const { payments, charges, subscriptions } = app.embedded;
     if (paymentId.startsWith('psa_sub_'))
@@ -114,25 +119,25 @@ const answers = {
     const family = paymentId.startsWith('psa_') ? payments : charges;
     return { status: (await family.receive(live, paymentId))?.status ?? null };
   },
-  async endAtBank({ subscriptionId }) {
+  async endAtBank({ subscriptionId }, live) {
     const { pix, subscriptions } = app.embedded;
     await pix.endByPayer(subscriptionId.slice('psa_sub_'.length));
     return { status: (await subscriptions.receive(live, subscriptionId))?.status ?? null };
   },
-  async sendLtc({ paymentId, txid, share, confirmations }) {
-    const { address, litoshi } = await ltcRequestOf(paymentId);
+  async sendLtc({ paymentId, txid, share, confirmations }, live) {
+    const { address, litoshi } = await ltcRequestOf(live, paymentId);
     await app.embedded.litecoin.send(address, { txid, litoshi: Math.ceil(litoshi * share), confirmations });
-    return receiveLtc(paymentId);
+    return receiveLtc(live, paymentId);
   },
-  async reorganiseLtc({ paymentId, txid }) {
-    await app.embedded.litecoin.reorganise((await ltcRequestOf(paymentId)).address, txid);
-    return receiveLtc(paymentId);
+  async reorganiseLtc({ paymentId, txid }, live) {
+    await app.embedded.litecoin.reorganise((await ltcRequestOf(live, paymentId)).address, txid);
+    return receiveLtc(live, paymentId);
   },
-  async creditLtcOf({ paymentId }) {
+  async creditLtcOf({ paymentId }, live) {
     await app.embedded.ltc.creditUnmatched(live, paymentId);
-    return receiveLtc(paymentId);
+    return receiveLtc(live, paymentId);
   },
-  async importStore({ productIds }) {
+  async importStore({ productIds }, live) {
     const nothing = { description: null, price: null, imageUrl: null, available: null };
     await app.embedded.store.replace(
       live,
@@ -143,8 +148,8 @@ const answers = {
       })),
     );
   },
-  refund: ({ orderCode }) => app.embedded.cardPayments.refund(live, orderCode),
-  async credit({ name, cents, litoshi }) {
+  refund: ({ orderCode }, live) => app.embedded.cardPayments.refund(live, orderCode),
+  async credit({ name, cents, litoshi }, live) {
     await app.embedded.controls.credit(live, cents, { name });
     await app.embedded.controls.creditLtc(live, litoshi, { name });
   },
@@ -163,15 +168,30 @@ const answers = {
   checkpoint: () => app.database.sql.executeQuery(CompiledQuery.raw('checkpoint')),
 };
 
-/** @param {string} paymentId */
-async function ltcRequestOf(paymentId) {
+/** Opens an account with a key, once. @param {string} id @param {string} key */
+async function openAccount(id, key) {
+  const { hash } = await import('node:crypto');
+  const copy = (/** @type {string} */ table, /** @type {object} */ own) =>
+    app.database.sql.executeQuery(
+      CompiledQuery.raw(
+        `insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(original) || $1::jsonb)).*
+         from ${table} original where ${table === 'account' ? 'id' : 'account_id'} = $2 on conflict do nothing`,
+        [JSON.stringify(own), first.accountId],
+      ),
+    );
+  await copy('account', { id });
+  await copy('api_key', { id: `key_${id}`, account_id: id, secret_hash: hash('sha256', key) });
+}
+
+/** @param {typeof first} live @param {string} paymentId */
+async function ltcRequestOf(live, paymentId) {
   const payment = await app.embedded.payments.find(live, paymentId);
   if (!payment?.ltc?.address) throw new Error(`${paymentId} has no address`);
   return { address: payment.ltc.address, litoshi: payment.ltc.litoshi };
 }
 
-/** @param {string} paymentId */
-async function receiveLtc(paymentId) {
+/** @param {typeof first} live @param {string} paymentId */
+async function receiveLtc(live, paymentId) {
   return { status: (await app.embedded.ltc.receive(live, paymentId))?.status ?? null };
 }
 
@@ -223,8 +243,9 @@ const ANSWERED = [
   'importStore',
 ];
 
-process.on('message', (/** @type {import('./child.ts').Asked} */ { id, name, request }) => {
-  answers[name](request).then(
+process.on('message', (/** @type {import('./child.ts').Asked} */ { id, name, request, account }) => {
+  const live = account === undefined ? first : { ...first, accountId: account };
+  answers[name](request, live).then(
     (value) => {
       if (ANSWERED.includes(name)) reach(`answer to ${name} | before`);
       say({ id, value: name === 'checkpoint' ? null : (value ?? null) });

@@ -46,14 +46,16 @@ describeOnDatabase('what a query has seen, shown before it is kept', (open) => {
       ...as,
       database: {
         ...database,
-        transaction: (work) =>
-          database.transaction(async (sql) => {
-            await held;
+        // A held transaction has not begun: PGlite has one connection, which reads need meanwhile.
+        async transaction(work) {
+          await held;
+          return database.transaction(async (sql) => {
             const result = await work(sql);
             const error = failure?.();
             if (error) throw error;
             return result;
-          }),
+          });
+        },
       },
     });
     const { tenant, clock } = facade;
