@@ -30,7 +30,9 @@ import { DEPRECATING_RELEASES } from '../server/src/api/graphql/deprecations.ts'
 import { printSorted } from '../server/src/api/graphql/print-schema.ts';
 import { isSemanticNonNull } from '../server/src/api/graphql/semantic-non-null.ts';
 import { schema } from '../server/src/programs/modes/schema.ts';
-import { CARD_PAYMENT, CARD_PAYMENT_UPDATES, START_CHECKOUT } from '../widget/src/operations.ts';
+import * as dashboard from '../widget/demo/dashboard/operations.ts';
+import * as checkout from '../widget/src/operations.ts';
+import * as payouts from '../widget/src/payouts/operations.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 
@@ -332,11 +334,25 @@ test('The id of a node is there at once: no row of a list waits for a promise', 
   }
 });
 
+const OPERATION = /^(?:query|mutation|subscription)\b/;
+
 describe('the widget’s documents', () => {
-  test.each(Object.entries({ START_CHECKOUT, CARD_PAYMENT, CARD_PAYMENT_UPDATES }))(
-    'The widget’s documents request nothing that the server does not have: %s',
+  const documents = [checkout, payouts, dashboard].flatMap((operations) =>
+    Object.entries<unknown>({ ...operations }).filter(
+      (each): each is [string, string] => typeof each[1] === 'string' && OPERATION.test(each[1]),
+    ),
+  );
+
+  test.each(documents)(
+    'The widget’s documents fit the schema, their variables too: %s',
     (_name, document) => {
       expect(validate(schema, parse(document))).toEqual([]);
     },
   );
+
+  test('The documents of the elements and of the dashboard are among them', () => {
+    const names = documents.map(([name]) => name);
+    expect(names).toEqual(expect.arrayContaining(['START_CHECKOUT', 'MORE_CARD_PAYMENTS']));
+    expect(names.length).toBeGreaterThan(25);
+  });
 });

@@ -26,7 +26,7 @@ test('every benchmark still runs, and prints each of its rows', { timeout: 600_0
       /^[^,]+, (4 tenants|40 tenants, two commands each), PostgreSQL +(one tenant|the rows alone) .*\/s;/gm,
       15,
     ],
-    [/^[^,]+, (statements|transactions that write|flushes), 4 tenants, PostgreSQL +[^ ·].* \d/gm, 15],
+    [/^[^,]+, (statements|transactions that write|flushes), 4 tenants, PostgreSQL +[^ ·].*\d/gm, 15],
     [/^[^,]+, (write-ahead log|disk), 4 tenants, PostgreSQL .* kB/gm, 10],
     [/^commit to socket(, another instance|, SSE)? .* ms/gm, 3],
     [/^(wallet|20 cardPayments.*), REST .* µs CPU/gm, 4],

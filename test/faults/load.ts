@@ -62,7 +62,9 @@ export function createLoad(requesters: readonly Requester[], newSequence: () => 
     onAnswer: () => void,
   ): Promise<void> {
     while (!server.dead) {
-      const open = sequences.find((sequence) => !busy.has(sequence) && sequence.isOpen(serverOf(sequence, server)));
+      const open = sequences.find(
+        (sequence) => !busy.has(sequence) && sequence.isOpen(serverOf(sequence, server)),
+      );
       const sequence = open ?? (takesNew() ? begin() : null);
       if (!sequence) return;
       busy.add(sequence);

@@ -232,7 +232,7 @@ export const START =
   `query Start{updatesCursor wallet{${WALLET}}cardPayments(first:50){nodes{${CARD_PAYMENT}}${PAGE_INFO}}subaccounts(first:20){nodes{subaccountId name payouts(first:10){nodes{${SUBACCOUNT_PAYOUT}}${PAGE_INFO}}}${PAGE_INFO}}}` as const;
 
 export const MORE_CARD_PAYMENTS =
-  `query MoreCardPayments($after:String,$status:[CardPaymentStatus!]){cardPayments(first:50,after:$after,filter:{status:$status}){nodes{${CARD_PAYMENT}}${PAGE_INFO}}}` as const;
+  `query MoreCardPayments($after:String,$status:[PaymentStatus!]){cardPayments(first:50,after:$after,filter:{status:$status}){nodes{${CARD_PAYMENT}}${PAGE_INFO}}}` as const;
 /** A query of its own: a service that offers no PIX payments refuses it, and nothing else. */
 export const PIX_PAYMENTS =
   `query PixPayments($after:String,$status:[PaymentStatus!]){payments(first:50,after:$after,filter:{status:$status}){nodes{${PIX_PAYMENT}}${PAGE_INFO}}}` as const;
