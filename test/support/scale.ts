@@ -73,6 +73,8 @@ const SIZES = {
   OWN_OPERATIONS: [24, 200, 1_000, 3_000],
   /** Minutes in which these operations are opened again. */
   OWN_OPERATIONS_MINUTES: [3, 3, 5, 10],
+  /** Rows of a list that is exported while others write. */
+  EXPORTED_ROWS: [2_000, 100_000, 100_000, 100_000],
   /** Megabytes of a `connection_init`. */
   INIT_MB: [1, 1, 10, 50],
   /** Sockets and streams of a credential that expires. */

@@ -15,8 +15,8 @@ let reaisFormat: Intl.NumberFormat | undefined;
 export function reaisText(cents: Cents): string {
   reaisFormat ??= new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
   // Text, because above 2⁴⁶ reais a number cannot distinguish two neighboring cents.
-  const text = `${cents < 0 ? '-' : ''}${String(Math.abs(cents)).padStart(3, '0').replace(/..$/, '.$&')}`;
-  return reaisFormat.format(text as Intl.StringNumericLiteral).replace('\u00a0', ' ');
+  const text = decimalText(cents, REAIS_DECIMALS) as Intl.StringNumericLiteral;
+  return reaisFormat.format(text).replace('\u00a0', ' ');
 }
 
 /** The number of litoshi in one LTC. Amounts of LTC are integer litoshi. */
@@ -29,11 +29,20 @@ export const LITOSHI_PER_LTC = 100_000_000;
  */
 export const DUST_LITOSHI = 5_460;
 
+/** The decimals of an amount in reais, and of one in LTC. */
+export const REAIS_DECIMALS = 2;
+export const LITOSHI_DECIMALS = 8;
+
 /** Formats an amount of LTC exactly, with all eight decimals. */
 export function ltcText(litoshi: number): string {
-  const size = Math.abs(litoshi);
-  const decimals = String(size % LITOSHI_PER_LTC).padStart(8, '0');
-  return `${litoshi < 0 ? '-' : ''}${Math.floor(size / LITOSHI_PER_LTC)}.${decimals}`;
+  return decimalText(litoshi, LITOSHI_DECIMALS);
+}
+
+/** Formats an amount in its smallest unit exactly, with all its decimals: 1250 cents as `12.50`. */
+export function decimalText(units: number, decimals: number): string {
+  if (decimals === 0) return String(units);
+  const digits = String(Math.abs(units)).padStart(decimals + 1, '0');
+  return `${units < 0 ? '-' : ''}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
 // ── At the wire (the document's 2.1) ────────────────────────────────────────────────────────────

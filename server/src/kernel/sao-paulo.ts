@@ -32,6 +32,25 @@ function localFormat(): Intl.DateTimeFormat {
   return local;
 }
 
+let shown: Intl.DateTimeFormat | undefined;
+
+/** Formats an instant by the clocks of São Paulo, as spreadsheets in Brazil read it: `30/11/2026 09:15:00`. */
+export function wallText(instant: Date): string {
+  shown ??= new Intl.DateTimeFormat('pt-BR', {
+    timeZone: 'America/Sao_Paulo',
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+  return shown.format(instant).replace(', ', ' ');
+}
+
 /** Reads the clock on a wall in São Paulo, as if that were UTC. */
 function wallMs(ms: number): number {
   const parts = Object.fromEntries(

@@ -3,10 +3,12 @@ import { tokens } from '../access/collections.ts';
 import { createRecentCallers, type RecentCallers } from '../access/recent-callers.ts';
 import type { ServicesFor } from '../api/graphql/services.ts';
 import { createClientAddress } from '../api/http/client-address.ts';
+import { createExportRoute } from '../api/http/exports/routes.ts';
 import { iconRoute } from '../api/http/icon.ts';
 import { assertAvailable } from '../api/http/listen.ts';
 import { createHttpServer, type Deadlines } from '../api/http/server.ts';
 import { widgetRoute } from '../api/http/widget-files.ts';
+import { createExportLimits } from '../api/limits/exports.ts';
 import { createRootFieldLimits } from '../api/limits/root-fields.ts';
 import { createStrangerLimits } from '../api/limits/strangers.ts';
 import { createOpenSubscriptions } from '../api/limits/subscriptions.ts';
@@ -20,6 +22,7 @@ import { createStoreAdministration, createStoreService } from '../catalogue/stor
 import { type Clock, createOffsetClock, createShiftableClock, plusMs } from '../kernel/clock.ts';
 import { createCursors } from '../kernel/cursor.ts';
 import type { Behind } from '../kernel/records.ts';
+import type { Requester } from '../kernel/requester.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import { createTokenAdministration } from '../money-in/card-payments/tokens/service.ts';
 import { createLtcControls } from '../money-in/ltc/service.ts';
@@ -45,7 +48,7 @@ import { nextDue, selectBacklog } from '../state/work/store.ts';
 import { webhookOutbox } from '../webhooks/outbox.ts';
 import type { Config } from './config/config.ts';
 import { createDoubts } from './modes/doubts.ts';
-import { snapshots } from './modes/parts.ts';
+import { createExports, snapshots } from './modes/parts.ts';
 import type { UpstreamTuning } from './modes/remote.ts';
 import type { EmbeddedServices, Runtime } from './modes/runtime.ts';
 import { schema } from './modes/schema.ts';
@@ -87,6 +90,9 @@ export interface App {
   drain(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The requester of exports, which say of all their rows alone whether they are another service's. */
+const MERCHANT: Requester = { priority: 'merchant', subject: null, onRead: () => undefined };
 
 /** A proxy closes its idle connections within this time, if it is configured as in `server/docs/operate.md`. */
 const PROXY_IDLE_MS = 2_500;
@@ -276,12 +282,16 @@ export async function createApp({
     const addressOf = createClientAddress(config.trustedProxies);
     const cursorsFor = createCursors(runtime.cursorKey);
     callers = createRecentCallers({ access: runtime.access, strangers, clock });
+    const updates = runtime.updates(createUpdates({ database, tailer, cursorsFor }));
+    const watchCredential = createCredentialWatch({ access: runtime.access, tailer, clock, onFault });
+    const exportLimits = createExportLimits({ sql: database.sql, clock });
+    closing.push(() => exportLimits.release().catch(onFault));
     const contexts = createContextFactory({
       servicesFor: runtime.servicesFor,
       access: callers,
-      updates: runtime.updates(createUpdates({ database, tailer, cursorsFor })),
+      updates,
       cursorsFor,
-      watchCredential: createCredentialWatch({ access: runtime.access, tailer, clock, onFault }),
+      watchCredential,
       clock,
       limits,
       subscriptionLimits: createOpenSubscriptions({ perTenant: config.subscriptionLimit }),
@@ -372,6 +382,13 @@ export async function createApp({
         upstream: runtime.upstream ?? undefined,
       }),
       ...createMetricsRoutes(metrics.registry, runtime.upstreamMetrics),
+      createExportRoute({
+        createExports: () => createExports(runtime.servicesFor(MERCHANT)),
+        isExact: !config.upstream,
+        updatesCursor: updates.cursor,
+        ...{ cursorsFor, access: callers, addressOf, watchCredential, limits: exportLimits, onFault },
+        isFree: (caller) => documents.allows('nobody', caller),
+      }),
       ...routes,
     ]);
     closing.push(() => Promise.all([sockets.close(), http.close()]));

@@ -67,16 +67,19 @@ export async function listMirroredRange(
     period,
     details,
     allOf,
+    isByNumber = false,
   }: MirrorRange & {
     /**
      * All possible parents and statuses: the indexes have a list for each pair. Null if the parents cannot be
      * listed, or if there are none.
      */
     allOf: { parent: readonly string[]; status: readonly string[] } | null;
+    /** Whether the list is in the order of its rows, whatever its filter restricts: it is then read to its end once. */
+    isByNumber?: boolean;
   },
 ): Promise<{ position: number; observed: MirroredRow }[]> {
   const conditions = conditionsOf(tenant, resource, details);
-  const ordering = orderingOf(details, period);
+  const ordering = isByNumber ? null : orderingOf(details, period);
   const oneOf = () => {
     if (conditions.length > 0) return {};
     if (!allOf) return { status };

@@ -3,6 +3,7 @@ import { ValidationError } from '../../kernel/errors.ts';
 import { parseInstant } from '../../kernel/instant.ts';
 import { type Given, readFilter } from '../../kernel/list-filter.ts';
 import { longExternalIdText, plainText, requiredOr } from '../../kernel/text.ts';
+import { closestName, shownName } from './names.ts';
 import { pageQuery } from './rest.ts';
 
 // The query parameters of lists: `limit`, `offset`, and the members of the list's filter under their GraphQL names.
@@ -19,12 +20,44 @@ export function readListQuery<Filter extends object>(
   { limit, offset, ...members }: { limit: number; offset: number } & Readonly<Record<string, unknown>>,
   own?: z.ZodType<Readonly<Record<string, unknown>>>,
 ): Filter & { limit: number; offset: number } {
+  return { ...readFilterQuery<Filter>(members, own), limit, offset };
+}
+
+/** Reads the filter as the port has it. @throws ValidationError naming the parameter */
+export function readFilterQuery<Filter extends object>(
+  members: Readonly<Record<string, unknown>>,
+  own?: z.ZodType<Readonly<Record<string, unknown>>>,
+): Filter {
   const { customerEmail: email, customerExternalId: externalId, ...others } = members;
   if (email !== undefined && externalId !== undefined)
     throw new ValidationError([{ path: 'customerEmail', message: 'not together with customerExternalId' }]);
   const customer = email === undefined ? externalId !== undefined && { externalId } : { email };
   const given = { ...others, ...(customer && { customer }) } as Given<Filter>;
-  return { ...readFilter<Filter>(given, own), limit, offset };
+  return readFilter<Filter>(given, own);
+}
+
+/**
+ * Reads the texts of a query. `operation`: its name, for a refusal.
+ * @throws ValidationError for an unknown parameter, whose filter would be lost, and for one that is given twice, whose
+ * value is unclear
+ */
+export function queryOf(
+  query: z.ZodObject | undefined,
+  operation: string,
+  { searchParams }: URL,
+): Record<string, string> {
+  const given: Record<string, string> = {};
+  for (const [name, value] of searchParams) {
+    if (Object.hasOwn(given, name)) throw new ValidationError([{ path: name, message: 'is given twice' }]);
+    if (!query || !Object.hasOwn(query.shape, name)) {
+      const meant = closestName(name, Object.keys(query?.shape ?? {}));
+      const hint = meant === null ? '' : `; ${meant} may be meant`;
+      const message = `is no query parameter of ${operation}${hint}`;
+      throw new ValidationError([{ path: name === '' ? 'query' : shownName(name), message }]);
+    }
+    given[name] = value;
+  }
+  return given;
 }
 
 /** One or several of the words, divided by commas. `valuesOf`: the values that a word stands for. */

@@ -22,8 +22,8 @@ import { answerTo } from './error-answers.ts';
 import { createIdCheck } from './foreign-ids.ts';
 import { keyInHeader, mistakeOfKeyHeader, REPLAYED_HEADER } from './idempotency-key.ts';
 import { parseInput, readNoObject, readObject } from './json-input.ts';
+import { queryOf } from './list-query.ts';
 import { sendMissingPage, wantsPage } from './missing-page.ts';
-import { closestName, shownName } from './names.ts';
 import { decodeParams } from './request-url.ts';
 import { type RestOperation, takesKey } from './rest.ts';
 import { HttpError, noRoute, type RequestContext, type Route, sendJson } from './routes.ts';
@@ -75,7 +75,7 @@ export function createRestRoutes({
     const { operation, params } = findOperation(table, request.method ?? '', url.pathname);
     setTemplate?.(operation.path);
     assertPermitted(caller, operation);
-    const query = queryOf(operation, url);
+    const query = queryOf(operation.query, `${operation.method} ${operation.path}`, url);
     assertOwnIds(operation, params, query);
     const parsed = {
       params: operation.params ? parseInput(operation.params, params) : {},
@@ -112,25 +112,6 @@ export function createRestRoutes({
       },
     },
   ];
-}
-
-/**
- * Reads the query. @throws ValidationError for an unknown parameter, whose filter would be lost, and for one that is
- * given twice, whose value is unclear
- */
-function queryOf(operation: RestOperation, { searchParams }: URL): Record<string, string> {
-  const query: Record<string, string> = {};
-  for (const [name, value] of searchParams) {
-    if (Object.hasOwn(query, name)) throw new ValidationError([{ path: name, message: 'is given twice' }]);
-    if (!operation.query || !Object.hasOwn(operation.query.shape, name)) {
-      const meant = closestName(name, Object.keys(operation.query?.shape ?? {}));
-      const hint = meant === null ? '' : `; ${meant} may be meant`;
-      const message = `is no query parameter of ${operation.method} ${operation.path}${hint}`;
-      throw new ValidationError([{ path: name === '' ? 'query' : shownName(name), message }]);
-    }
-    query[name] = value;
-  }
-  return query;
 }
 
 /** The body of an operation that takes none. */

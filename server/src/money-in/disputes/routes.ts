@@ -1,16 +1,28 @@
 import { z } from 'zod';
 import {
+  type Column,
+  type Export,
+  exportOf,
+  instant,
+  moved,
+  pagesOf,
+  text,
+} from '../../api/http/exports/export.ts';
+import {
   anyOf,
   centsQuery,
   listQuery,
   periodQuery,
+  readFilterQuery,
   readListQuery,
   textQuery,
 } from '../../api/http/list-query.ts';
 import { pageOf, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
+import type { ListRange } from '../../kernel/list-range.ts';
 import {
   DISPUTE_STATUSES,
+  type Dispute,
   type DisputeFilter,
   type DisputeService,
   disputeIdText,
@@ -22,6 +34,15 @@ import {
 import { disputeToWire, disputeWire } from './wire.ts';
 
 const TAG = 'Disputes';
+
+/** The parameters of the list and of the export. */
+const FILTER = {
+  status: anyOf(DISPUTE_STATUSES, 'disputes'),
+  reference: textQuery('Selects the dispute with this id'),
+  ...centsQuery('disputes'),
+  ...periodQuery('created', 'disputes that were opened'),
+  ...periodQuery('closed', 'disputes that were decided'),
+};
 
 /** Disputes in the REST interface (the document's 2.5 and 4.5). */
 export function createDisputeRoutes({
@@ -38,13 +59,7 @@ export function createDisputeRoutes({
       description: 'With a test key there are none.',
       tag: TAG,
       section: '4.5',
-      query: listQuery({
-        status: anyOf(DISPUTE_STATUSES, 'disputes'),
-        reference: textQuery('Selects the dispute with this id'),
-        ...centsQuery('disputes'),
-        ...periodQuery('created', 'disputes that were opened'),
-        ...periodQuery('closed', 'disputes that were decided'),
-      }),
+      query: listQuery(FILTER),
       answers: { 200: { description: 'A page', schema: pageOf('disputes', disputeWire) } },
       async handle({ caller, query }) {
         const page = readListQuery<DisputeFilter>(query);
@@ -114,4 +129,34 @@ export function createDisputeRoutes({
       },
     }),
   ];
+}
+
+// ── The export ──────────────────────────────────────────────────────────────────────────────────
+
+const COLUMNS: readonly Column<Dispute>[] = [
+  text('disputeId', ({ disputeId }) => disputeId),
+  text('status', ({ status }) => status),
+  text('reason', ({ reason }) => reason),
+  text('ofType', ({ resource }) => resource?.type),
+  text('ofId', ({ resource }) => resource?.id),
+  instant('createdAt', ({ createdAt }) => createdAt),
+  instant('evidenceDueAt', ({ evidenceDueAt }) => evidenceDueAt),
+  instant('closedAt', ({ closedAt }) => closedAt),
+  instant('acceptedAt', ({ acceptedAt }) => acceptedAt),
+  moved('amount', ({ amountCents }) => amountCents),
+];
+
+/** Disputes as a file. */
+export function createDisputeExport({ disputes }: { disputes: Pick<DisputeService, 'list'> }): Export {
+  return exportOf({
+    name: 'disputes',
+    rights: ['disputes.read'],
+    query: z.object(FILTER),
+    columns: COLUMNS,
+    open({ tenant }, members) {
+      const filter = readFilterQuery<DisputeFilter>(members);
+      const list = (range: ListRange) => disputes.list(tenant, { ...filter, ...range });
+      return { pages: (after) => pagesOf(list, ({ resource }) => resource, after) };
+    },
+  });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Caller, may, type Right } from '../../kernel/caller.ts';
 import {
   type AmountFilter,
   among,
@@ -36,6 +37,19 @@ export interface RefundedResource {
 /** The types of resources that can be refunded. */
 export const REFUNDED_TYPES = ['card_payment', 'payment', 'charge'] as const;
 export type RefundedType = (typeof REFUNDED_TYPES)[number];
+
+/** The right that shows refunds of each type. */
+export const READ_REFUNDED = {
+  card_payment: 'card_payments.read',
+  payment: 'payments.read',
+  charge: 'payments.read',
+} as const satisfies Record<RefundedType, Right>;
+
+/** The types of the resources whose refunds a caller may read; undefined means all. */
+export function readableTypes(caller: Caller): RefundedType[] | undefined {
+  const types = REFUNDED_TYPES.filter((type) => may(caller, READ_REFUNDED[type]));
+  return types.length === REFUNDED_TYPES.length ? undefined : types;
+}
 
 /** Money given back to a payer. All instants are in UTC. */
 export interface Refund {

@@ -14,14 +14,7 @@ import {
   rangeOf,
   totalOf,
 } from '../../api/graphql/paging.ts';
-import {
-  assertMay,
-  assertUnrestrictedKey,
-  callerOf,
-  may,
-  type Right,
-  seesCustomer,
-} from '../../kernel/caller.ts';
+import { assertMay, assertUnrestrictedKey, callerOf, may, seesCustomer } from '../../kernel/caller.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -41,11 +34,12 @@ import {
   isFinal,
   isRefundId,
   keyInReference,
-  REFUNDED_TYPES,
+  READ_REFUNDED,
   type Refund,
   type RefundedResource,
   type RefundedType,
   type RefundService,
+  readableTypes,
   referenceOfKey,
   refundCardPaymentInput,
   refundChargeInput,
@@ -82,7 +76,7 @@ const LOADERS = { card_payment: 'cardPayment', payment: 'payment', charge: 'char
 
 /** Loads a resource; null for a caller that may not read it. */
 export function refundedResource({ type, id }: RefundedResource, context: Context) {
-  if (!may(callerOf(context), READ[type])) return null;
+  if (!may(callerOf(context), READ_REFUNDED[type])) return null;
   return context.loaders[LOADERS[type]].load(id);
 }
 
@@ -258,12 +252,6 @@ builder.queryFields((t) => ({
   }),
 }));
 
-const READ: Readonly<Record<RefundedType, Right>> = {
-  card_payment: 'card_payments.read',
-  payment: 'payments.read',
-  charge: 'payments.read',
-};
-
 /**
  * Refuses a caller that may read no refund at all. Returns the types of the resources whose refunds it may
  * read; undefined means all.
@@ -271,9 +259,9 @@ const READ: Readonly<Record<RefundedType, Right>> = {
  */
 export function assertReader(context: Parameters<typeof callerOf>[0]) {
   const caller = callerOf(context);
-  const types = REFUNDED_TYPES.filter((type) => may(caller, READ[type]));
-  if (types.length === 0) assertMay(caller, READ.card_payment);
-  return { tenant: caller.tenant, types: types.length === REFUNDED_TYPES.length ? undefined : types };
+  const types = readableTypes(caller);
+  if (types?.length === 0) assertMay(caller, READ_REFUNDED.card_payment);
+  return { tenant: caller.tenant, types };
 }
 
 /** The refund, if its resource has one of the types; null otherwise. */

@@ -403,6 +403,8 @@ export interface PayoutService<P extends Payout = Payout> {
     tenant: Tenant,
     range: PayoutRange,
   ): Promise<{ items: { position: number; payout: P }[]; more: boolean }>;
+  /** Lists the same without another service: in front of one, what that has shown, in the order in which it was seen. */
+  listKept: PayoutService<P>['list'];
   /** Lists a page by its offset, newest first, with the length of the whole list (the document's 2.1.6). */
   listPage(
     tenant: Tenant,

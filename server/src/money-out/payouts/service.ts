@@ -25,6 +25,7 @@ import {
   newPayoutCode,
   nextStatuses,
   type OwnPayout,
+  type PayoutRange,
   type PayoutService,
   type RequestPayoutInput,
 } from './model.ts';
@@ -58,6 +59,14 @@ export function createPayoutService({
     for (const payout of await selectPayouts(database.sql, tenant, [...new Set(references)]))
       found.set(payout.withdrawalId, payout).set(payout.code, payout);
     return references.map((reference) => found.get(reference) ?? null);
+  }
+
+  async function list(tenant: Tenant, range: PayoutRange) {
+    const page = { ...range, limit: range.limit + 1 };
+    const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
+      listPayouts(database.sql, tenant, page),
+    );
+    return withoutExtra(items, range);
   }
 
   /**
@@ -131,13 +140,8 @@ export function createPayoutService({
     },
     findWithVersion: (tenant, withdrawalId) => selectWithHead(database.sql, tenant, withdrawalId),
 
-    async list(tenant, range) {
-      const page = { ...range, limit: range.limit + 1 };
-      const items = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(page)}`, () =>
-        listPayouts(database.sql, tenant, page),
-      );
-      return withoutExtra(items, range);
-    },
+    list,
+    listKept: list,
     async listPage(tenant, { limit, offset, ...filter }) {
       const [rows, total] = await Promise.all([
         listPayouts(database.sql, tenant, { end: 'first', limit, offset, ...filter }),

@@ -1,3 +1,4 @@
+import type { Export } from '../../api/http/exports/export.ts';
 import type { RestOperation } from '../../api/http/rest.ts';
 import type { MirroredResource } from '../../kernel/upstream-family.ts';
 import type { PixFamily } from '../../money-in/pix/collections.ts';
@@ -46,6 +47,11 @@ type RouteParts = All<Parameters<PartOf<'routes'>>[0]>;
 /** Creates all operations of `/v1`. */
 export function createOperations(parts: RouteParts): RestOperation[] {
   return Object.values(partsOf('routes')).flatMap((routes) => routes(parts));
+}
+
+/** Creates the exports of every slice that has one. */
+export function createExports(services: All<Parameters<PartOf<'exports'>>[0]>): Export[] {
+  return Object.values(partsOf('exports')).map((create) => create(services));
 }
 
 type ControlParts = All<Parameters<PartOf<'controls'>>[0]>;

@@ -36,6 +36,7 @@ import '../../webhooks/updates/schema.ts';
 import { accounts } from '../../access/collections.ts';
 import { accessSnapshots } from '../../access/events.ts';
 import type { PaymentsService } from '../../api/graphql/services.ts';
+import type { Export } from '../../api/http/exports/export.ts';
 import type { RestOperation } from '../../api/http/rest.ts';
 import { deliverySnapshots } from '../../catalogue/deliveries/events.ts';
 import { deliveryChecks } from '../../catalogue/deliveries/remote/checks.ts';
@@ -67,18 +68,18 @@ import { createChargeService } from '../../money-in/charges/service.ts';
 import { disputeSnapshots } from '../../money-in/disputes/events.ts';
 import { disputeChecks } from '../../money-in/disputes/remote/checks.ts';
 import { createRemoteDisputes } from '../../money-in/disputes/remote/service.ts';
-import { createDisputeRoutes } from '../../money-in/disputes/routes.ts';
+import { createDisputeExport, createDisputeRoutes } from '../../money-in/disputes/routes.ts';
 import { pixPayments } from '../../money-in/payments/collections.ts';
 import { paymentSnapshots } from '../../money-in/payments/events.ts';
 import { paymentChecks } from '../../money-in/payments/remote/checks.ts';
-import { createPaymentRoutes } from '../../money-in/payments/routes.ts';
+import { createPaymentExport, createPaymentRoutes } from '../../money-in/payments/routes.ts';
 import type { createPixCharging } from '../../money-in/pix/charging.ts';
 import type { PixFamily } from '../../money-in/pix/collections.ts';
 import { refundSnapshots } from '../../money-in/refunds/events.ts';
 import type { RefundControls } from '../../money-in/refunds/model.ts';
 import { refundChecks } from '../../money-in/refunds/remote/checks.ts';
 import { createRemoteRefunds } from '../../money-in/refunds/remote/service.ts';
-import { createRefundRoutes } from '../../money-in/refunds/routes.ts';
+import { createRefundExport, createRefundRoutes } from '../../money-in/refunds/routes.ts';
 import { returnSnapshots } from '../../money-in/returns/events.ts';
 import { createRemoteReturns } from '../../money-in/returns/remote/service.ts';
 import { createReturnRoutes } from '../../money-in/returns/routes.ts';
@@ -94,14 +95,14 @@ import { createSubscriptionRoutes } from '../../money-in/subscriptions/routes.ts
 import { payoutSnapshots } from '../../money-out/payouts/events.ts';
 import { payoutChecks } from '../../money-out/payouts/remote/checks.ts';
 import { createRemotePayouts } from '../../money-out/payouts/remote/service.ts';
-import { createPayoutRoutes } from '../../money-out/payouts/routes.ts';
+import { createPayoutExport, createPayoutRoutes } from '../../money-out/payouts/routes.ts';
 import { createPayoutSending } from '../../money-out/payouts/sending.ts';
 import { createPayoutService } from '../../money-out/payouts/service.ts';
 import { beneficiaries } from '../../money-out/subaccounts/collections.ts';
 import { subaccountSnapshots } from '../../money-out/subaccounts/events.ts';
 import { subaccountChecks } from '../../money-out/subaccounts/remote/checks.ts';
 import { createRemoteSubaccounts } from '../../money-out/subaccounts/remote/service.ts';
-import { createSubaccountRoutes } from '../../money-out/subaccounts/routes.ts';
+import { createSubaccountExport, createSubaccountRoutes } from '../../money-out/subaccounts/routes.ts';
 import { createSubaccountSending } from '../../money-out/subaccounts/sending.ts';
 import { createSubaccountService } from '../../money-out/subaccounts/service.ts';
 import { walletSnapshots } from '../../money-out/wallet/events.ts';
@@ -111,7 +112,7 @@ import { createRemoteWallet } from '../../money-out/wallet/remote/service.ts';
 import { createRemoteStatement } from '../../money-out/wallet/remote/statement-service.ts';
 import { createWalletRoutes } from '../../money-out/wallet/routes.ts';
 import { createWalletService } from '../../money-out/wallet/service.ts';
-import { createStatementRoutes } from '../../money-out/wallet/statement-routes.ts';
+import { createStatementExport, createStatementRoutes } from '../../money-out/wallet/statement-routes.ts';
 import { createStatementService } from '../../money-out/wallet/statement-service.ts';
 import type { Bank } from '../../rails/bank.ts';
 import type { Committer } from '../../state/commit/commit.ts';
@@ -149,6 +150,8 @@ export interface Slice {
   snapshots?: Partial<Snapshots>;
   /** Creates its operations of `/v1`. */
   routes?: (parts: never) => RestOperation[];
+  /** Creates its export. */
+  exports?: (services: never) => Export;
   embedded?: (core: EmbeddedCore) => { service: object; tasks?: Readonly<Record<string, TaskHandler>> };
   remote?: (core: RemoteCore) => Pick<RemoteSlice<object>, 'serviceFor'> & Partial<RemoteSlice<object>>;
   /** The resource that the mirror has of another service. */
@@ -174,12 +177,14 @@ export const SLICES = {
   },
   statement: {
     routes: createStatementRoutes,
+    exports: createStatementExport,
     embedded: (core) => ({ service: createStatementService(core) }),
     remote: (core) => ({ serviceFor: () => createRemoteStatement(core) }),
   },
   payouts: {
     snapshots: payoutSnapshots,
     routes: createPayoutRoutes,
+    exports: createPayoutExport,
     embedded: (core) => ({
       service: createPayoutService({ ...core, accounts }),
       tasks: createPayoutSending(core).tasks,
@@ -217,6 +222,7 @@ export const SLICES = {
   payments: {
     snapshots: paymentSnapshots,
     routes: createPaymentRoutes,
+    exports: createPaymentExport,
     pix: pixPayments,
     checks: paymentChecks,
   },
@@ -242,6 +248,7 @@ export const SLICES = {
   refunds: {
     snapshots: refundSnapshots,
     routes: createRefundRoutes,
+    exports: createRefundExport,
     remote: createRemoteRefunds,
     mirrors: 'refund',
     checks: refundChecks,
@@ -255,6 +262,7 @@ export const SLICES = {
   disputes: {
     snapshots: disputeSnapshots,
     routes: createDisputeRoutes,
+    exports: createDisputeExport,
     remote: createRemoteDisputes,
     mirrors: 'dispute',
     checks: disputeChecks,
@@ -278,6 +286,7 @@ export const SLICES = {
   subaccounts: {
     snapshots: subaccountSnapshots,
     routes: createSubaccountRoutes,
+    exports: createSubaccountExport,
     embedded(core) {
       const { tasks, ...sending } = createSubaccountSending({ ...core, accounts });
       return { service: { ...createSubaccountService(core), ...sending }, tasks };

@@ -1,6 +1,6 @@
 import { plusMs } from '../../../kernel/clock.ts';
 import { createCoalescedReads } from '../../../kernel/coalesce.ts';
-import type { ListRange } from '../../../kernel/list-range.ts';
+import { type ListRange, withoutExtra } from '../../../kernel/list-range.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../../../kernel/tenant.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type UpstreamDependencies,
 } from '../../../upstream/dependencies.ts';
 import { createEndpoints } from '../../../upstream/endpoint-availability.ts';
-import { totalsOfMirrored } from '../../../upstream/mirror-lists.ts';
+import { listMirroredRange, totalsOfMirrored } from '../../../upstream/mirror-lists.ts';
 import {
   isFromBefore,
   type MirroredRow,
@@ -321,6 +321,17 @@ export function createRemotePayouts(
         const items = [...doubts, ...rest.items];
         const page = isFirst ? items.slice(0, limit) : items.slice(-limit);
         return { items: page, more: rest.more || items.length > limit };
+      },
+      async listKept(tenant, { end, limit, after, before, ...filter }) {
+        const rows = await listMirroredRange(database.sql, tenant, 'payout', {
+          ...{ ...mirrorFilter(filter), end, limit: limit + 1, after, before },
+          ...{ allOf: null, isByNumber: true },
+        });
+        const { items, more } = withoutExtra(rows, { end, limit });
+        return {
+          items: items.map(({ position, observed }) => ({ position, payout: payoutIn(observed) })),
+          more,
+        };
       },
       async listPage(tenant, { limit, offset, ...filter }) {
         assertUnfiltered(filter, 'payouts');
