@@ -17,7 +17,7 @@ export const WINGS = {
   access: [],
   'money-out': ['wallet', 'payouts', 'subaccounts'],
   'money-in':
-    'checkout receiving returns ltc pix card-payments charges payments subscriptions refunds disputes sandbox'.split(
+    'checkout receiving returns ltc pix card-payments charges payments sales subscriptions refunds disputes sandbox'.split(
       ' ',
     ),
   catalogue: ['products', 'deliveries', 'store'],

@@ -1357,6 +1357,21 @@ describe('4.5 other endpoints', () => {
     expect((await live.post(`/disputes/dsp_${'0'.repeat(24)}/accept`, {})).status).toBe(404);
     await app.controls.closeDispute(await liveTenant(), id, 'forgiven');
   });
+  rows('4.5', ['GET /v1/sales'], async () => {
+    const orderCode = await sell(4_990);
+    const paymentId = await charge(4_990);
+    const { chargeId } = await chargePaid({ valueCents: 4_990 });
+    for (const [type, id] of [
+      ['card_payment', orderCode],
+      ['payment', paymentId],
+      ['charge', chargeId],
+    ])
+      expect((await live.get(`/sales?reference=${id}`)).body).toMatchObject({
+        total: 1,
+        sales: [{ type, id }],
+      });
+    expect((await live.get('/sales?limit=2')).body.sales).toHaveLength(2);
+  });
   rows('4.5', ['GET /v1/returns'], async () => {
     const [first, second] = [await charge(4_990), await charge(819)];
     for (const paymentId of [first, first, second, second]) await payByPix(paymentId);

@@ -47,6 +47,8 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
     query: '{ cardPaymentTotals(groupBy: [STATUS]) { count amountCents groups { status } } }',
   },
   paymentTotals: { scope: 'payments', query: '{ paymentTotals { count amountCents } }' },
+  sales: { scope: REFUND_SCOPES, query: '{ sales { totalCount nodes { status } } }' },
+  salesTotals: { scope: REFUND_SCOPES, query: '{ salesTotals { count amountCents } }' },
   chargeTotals: { scope: 'payments', query: '{ chargeTotals { count amountCents } }' },
   refundTotals: { scope: REFUND_SCOPES, query: '{ refundTotals { count amountCents } }' },
   payoutTotals: { scope: 'payouts', query: '{ payoutTotals { count amountCents } }' },

@@ -76,6 +76,7 @@ const KINDS = [
     'refunds',
     'returns',
     'disputes',
+    'sales',
   ],
   ...[
     'subaccounts',
@@ -247,6 +248,23 @@ const PLACES: Record<string, Attack> = {
   'Query.subaccounts(filter.externalId)': byFilter('externalId', 'externalId'),
   'Query.returns(filter.reference)': byFilter('returnId', 'reference'),
   'Query.webhookDeliveries(filter.reference)': byFilter('webhookId', 'reference'),
+  'Query.sales(after)': each('sales', 'after'),
+  'Query.sales(before)': withOwn('sales', 'before', () => ({ last: 2 })),
+  ...Object.fromEntries(
+    ['sales', 'salesTotals'].flatMap((field): [string, Attack][] => [
+      [`Query.${field}(filter.externalId)`, byFilter('externalId', 'externalId')],
+      [
+        `Query.${field}(filter.orderId)`,
+        (other) =>
+          other.externalId.flatMap((id) => [id, `pix-${id}`].map((orderId) => ({ filter: { orderId } }))),
+      ],
+      [
+        `Query.${field}(filter.reference)`,
+        ({ orderCode, paymentId, chargeId }) =>
+          [...orderCode, ...paymentId, ...chargeId].map((reference) => ({ filter: { reference } })),
+      ],
+    ]),
+  ),
   'Query.storeProduct(storeProductId)': each('storeProductId', 'storeProductId'),
   'Query.storeProducts(after)': each('storeProducts', 'after'),
   'Query.storeProducts(before)': withOwn('storeProducts', 'before', () => ({ last: 2 })),
@@ -561,6 +579,7 @@ const REST_FILTERS: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   '/payments': { reference: 'paymentId', ...BY_ORDER },
   '/payouts': { reference: 'payoutCode', externalId: 'externalId' },
   '/returns': { reference: 'returnId', ...BY_ORDER },
+  '/sales': { reference: 'orderCode', ...BY_ORDER },
   '/subaccounts': { externalId: 'externalId' },
   '/subaccounts/{id}/payouts': { reference: 'reference', externalId: 'externalId' },
   '/subaccounts/{id}/statement': { reference: 'entryRefId' },
@@ -842,6 +861,7 @@ async function idsOf(
   const refunds = await offered('refunds(first: 10) { edges { cursor node { id refundId } } }');
   const returns = await offered('returns(first: 10) { edges { cursor node { returnId } } }');
   const disputes = await offered('disputes(first: 10) { edges { cursor node { id disputeId } } }');
+  const sales = await offered('sales(first: 10) { edges { cursor } }');
   const payments = await offered('payments(first: 10) { edges { cursor node { id paymentId method } } }');
   const charges = await offered('charges(first: 10) { edges { cursor node { id chargeId } } }');
   const deliveries = await offered('deliveries(first: 10) { edges { cursor node { id deliveryId } } }');
@@ -959,6 +979,7 @@ async function idsOf(
     cardPayments: first(edges('cardPayments')),
     payments: first(payments),
     charges: first(charges),
+    sales: first(sales),
     subscriptions: first(subscriptions),
     cycles: first(
       (subscriptions[0]?.node as { cycles?: { edges: Edge[] } } | undefined)?.cycles?.edges ?? [],

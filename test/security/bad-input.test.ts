@@ -781,6 +781,7 @@ function restOperations(ids: Ids): Operation[] {
       '/products',
       '/disputes',
       '/returns',
+      '/sales',
       '/deliveries',
       '/store/products',
     ].flatMap((path) => list(path)),
@@ -831,6 +832,7 @@ const LISTS: Readonly<Record<string, string | null>> = {
   'Query.cardPayments': 'PAID',
   'Query.payments': null,
   'Query.charges': null,
+  'Query.sales': null,
   'Query.refunds': 'COMPLETED',
   'Query.returns': null,
   'Query.disputes': 'OPEN',
@@ -1193,6 +1195,19 @@ function graphqlOperations(ids: Ids): Operation[] {
         { groupBy: choices('STATUS'), ...(status && { status: choices(status) }) },
         { selection: '{ count }' },
       ),
+    ),
+    lookup(
+      'Query.salesTotals',
+      {
+        groupBy: choices('STATUS'),
+        interval: {
+          field: { kind: 'composed', valid: null, wrong: { 'no interval': ['', 'WEEK', 7, {}, ['DAY']] } },
+        },
+        timeZone: {
+          field: { kind: 'composed', valid: 'UTC', wrong: { 'no zone': ['', 'Brasilia', '\u0000', 7, {}] } },
+        },
+      },
+      { selection: '{ count }' },
     ),
     ...Object.entries({
       'Query.requestsInDoubt': '{ nodes { requestId } }',

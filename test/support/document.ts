@@ -162,6 +162,7 @@ export const DOCUMENT_ROWS = {
     'POST /v1/charges/{id}/refunds',
     'GET /v1/refunds/{refundId}',
     'GET /v1/returns',
+    'GET /v1/sales',
     'GET /v1/payouts/{id}',
     'GET /v1/products/{id}',
     'DELETE /v1/deliveries/{id}',

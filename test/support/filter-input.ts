@@ -73,6 +73,10 @@ export const FILTERS: Readonly<
     stream: 'allChargeUpdates',
     fields: { ...PAID, status: choices('PAID'), split: { field: { kind: 'flag', valid: false } } },
   },
+  SaleFilter: {
+    list: 'sales',
+    fields: { ...PAID, ...ORDER, ...CUSTOMER, status: choices('PAID'), method: choices('PIX') },
+  },
   RefundFilter: {
     list: 'refunds',
     stream: 'allRefundUpdates',

@@ -41,21 +41,20 @@ export type Given<Filter> = {
 };
 
 const email = plainText({ max: 254 });
+/** The forms of the members of a filter by details. */
+export const detailMembers = {
+  orderId: externalIdText.nullish(),
+  externalId: externalIdText.nullish(),
+  reference: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 letters, digits and signs')
+    .nullish(),
+  customer: z
+    .union([z.object({ email }).strict(), z.object({ externalId: longExternalIdText }).strict()])
+    .nullish(),
+};
 /** The schema is created once: its first use compiles it, which takes longer than a page of payouts. */
-const details = z
-  .looseObject({
-    orderId: externalIdText.nullish(),
-    externalId: externalIdText.nullish(),
-    reference: z
-      .string()
-      .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 letters, digits and signs')
-      .nullish(),
-    customer: z
-      .union([z.object({ email }).strict(), z.object({ externalId: longExternalIdText }).strict()])
-      .nullish(),
-  })
-  .superRefine(refuseTwoOrders)
-  .transform(withKnownOrder);
+const details = z.looseObject(detailMembers).superRefine(refuseTwoOrders).transform(withKnownOrder);
 
 /** The members of a filter of subaccounts: their own numbers are those of a merchant's customers. */
 export const LONG_EXTERNAL_ID = z.looseObject({ externalId: longExternalIdText.nullish() });

@@ -9,6 +9,8 @@ export type TotalsGrouping = 'hour' | 'method' | 'status';
 export interface TotalsGroup<Status = string, Method = string> {
   /** The beginning of the hour; null if totals are not grouped by hour. */
   hour: Date | null;
+  /** The beginning of the day or the month; omitted unless totals are divided by these. */
+  startsAt?: Date | null;
   /** Null if totals are not grouped by method, or the list has no methods. */
   method: Method | null;
   /** Null if totals are not grouped by status. */

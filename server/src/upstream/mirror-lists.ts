@@ -15,7 +15,7 @@ import {
   selectPage,
 } from '../state/db/lists.ts';
 import type { Tables } from '../state/db/tables.ts';
-import { addedRows, groupedTotals } from '../state/db/totals.ts';
+import { addedRows, groupedTotals, type Slots } from '../state/db/totals.ts';
 import { type MirroredRow, toMirrored } from './mirror-store.ts';
 
 /** Conditions on the snapshot of a mirrored resource. */
@@ -148,7 +148,7 @@ export async function countMirroredRange(
   return Number(rows[0]!.count);
 }
 
-function isOfRange(
+export function isOfRange(
   tenant: Tenant,
   resource: MirroredResource,
   { parent, status, period, details }: RangeFilter,
@@ -172,6 +172,7 @@ export async function totalsOfMirrored(
   resource: MirroredResource,
   filter: RangeFilter,
   groupBy: readonly TotalsGrouping[],
+  slots: Slots | null = null,
 ): Promise<Totals> {
   const instant = instantOf(filter.details);
   const at = instant ? raw`(${stateOf(instant)})::timestamptz` : raw.ref('created_at');
@@ -179,7 +180,7 @@ export async function totalsOfMirrored(
   const rows = raw`
     select ${at} as at, coalesce(snapshot ->> 'method', '') as kind, status, (snapshot ->> 'amountCents')::bigint as cents
     from observed where ${selected} order by number desc`;
-  const totals = await groupedTotals(sql, [addedRows(rows)], groupBy);
+  const totals = await groupedTotals(sql, [addedRows(rows, slots)], groupBy);
   const { rows: shown } = await raw<{ asOf: Date | null }>`
     select max(observed_at) as "asOf" from (
       select observed_at from observed where ${selected} order by number desc limit ${raw.lit(MAX_ADDED_ROWS)}
@@ -202,7 +203,7 @@ function isAnyOf(column: string, values: readonly string[] | undefined): RawBuil
 /**
  * The last instant of a state that a period restricts, which then orders the list; null if no period does.
  */
-function instantOf({ asked = [] }: StateFilter = {}): string | null {
+export function instantOf({ asked = [] }: StateFilter = {}): string | null {
   return asked.findLast(({ is }) => is === 'from' || is === 'before')?.members[0] ?? null;
 }
 
@@ -210,7 +211,7 @@ function instantOf({ asked = [] }: StateFilter = {}): string | null {
  * The value of a state by which a list is ordered, if that is not the number: the last instant that a period
  * restricts, else the amount that a range does.
  */
-function orderingOf(details: StateFilter | undefined, period: Period): RawBuilder<unknown> | null {
+export function orderingOf(details: StateFilter | undefined, period: Period): RawBuilder<unknown> | null {
   const instant = instantOf(details);
   if (instant || isOfPeriod(period)) return instant === null ? null : stateOf(instant);
   const range = details?.asked?.find(({ is }) => is === 'atLeast' || is === 'atMost');

@@ -99,6 +99,8 @@ const OPERATIONS: Record<string, Row> = {
   'Query.refundTotals': query('{ count }', 'cards', 'payments'),
   'Query.refunds': query('{ totalCount }', 'cards', 'payments'),
   'Query.returns': query('{ totalCount }', 'cards', 'payments'),
+  'Query.sales': query('{ totalCount }', 'cards', 'payments'),
+  'Query.salesTotals': query('{ count }', 'cards', 'payments'),
   'Query.storeProduct': query('(storeProductId: "x") { name }', 'products'),
   'Query.storeProducts': query('{ totalCount }', 'products'),
   // The other permission sees only the payouts of a subaccount.

@@ -17,6 +17,9 @@ const CHARGES = `query ($filter: ChargeFilter, $groupBy: [TotalsGrouping!]) {
 const REFUNDS = `query ($status: [RefundStatus!], $filter: RefundFilter, $groupBy: [TotalsGrouping!]) {
   totals: refundTotals(status: $status, filter: $filter, groupBy: $groupBy) {
     ${FIGURES} groups { hour status count amountCents } } }`;
+const SALES = `query ($filter: SaleFilter, $interval: HistoryInterval, $groupBy: [TotalsGrouping!]) {
+  totals: salesTotals(filter: $filter, interval: $interval, groupBy: $groupBy) {
+    ${FIGURES} groups { startsAt method status count amountCents } } }`;
 const PAYOUTS = `query ($filter: PayoutFilter, $groupBy: [TotalsGrouping!]) {
   totals: payoutTotals(filter: $filter, groupBy: $groupBy) {
     ${FIGURES} groups { hour method status count amountCents } } }`;
@@ -165,6 +168,36 @@ describe('totals of the service', () => {
     });
   });
 
+  test('The sales that another service has shown are one list, in one order', async () => {
+    const facade = pair.facade.client(pair.keys.live);
+    await pair.settled();
+    const pages = async (filter: object | null, end: 'first' | 'last') => {
+      const found: { amountCents: number }[] = [];
+      for (let cursor: string | null = null; ; ) {
+        const [limit, from] = end === 'first' ? ['first', 'after'] : ['last', 'before'];
+        const { sales }: { sales: { totalCount: number; edges: { cursor: string; node: never }[] } } =
+          await facade.request(
+            `query ($cursor: String, $filter: SaleFilter) { sales(${limit}: 1, ${from}: $cursor, filter: $filter) {
+              totalCount edges { cursor node { amountCents method } } } }`,
+            { cursor, filter },
+          );
+        if (sales.edges.length === 0) return found.map(({ amountCents }) => amountCents);
+        found.splice(end === 'first' ? found.length : 0, 0, sales.edges[0]!.node);
+        cursor = sales.edges[0]!.cursor;
+      }
+    };
+    const all = await pages(null, 'first');
+    expect(all.toSorted()).toEqual([3_000, 5_000]);
+    expect(await pages(null, 'last')).toEqual(all);
+    for (const end of ['first', 'last'] as const) {
+      expect(await pages({ minAmountCents: 1_000 }, end)).toEqual([5_000, 3_000]);
+      expect(await pages({ method: ['CARD'], paidAfter: hours.from }, end)).toEqual([5_000]);
+      expect(
+        (await pages({ createdAfter: hours.from, createdBefore: hours.before }, end)).toSorted(),
+      ).toEqual(all.toSorted());
+    }
+  });
+
   test('Totals of another service are those of what was seen here, which are never called exact', async () => {
     const facade = pair.facade.client(pair.keys.live);
     await pair.settled();
@@ -190,6 +223,18 @@ describe('totals of the service', () => {
       count: 1,
     });
     expect(await totalsOf(facade, OF_SUBACCOUNTS)).toMatchObject({ count: 0, isExact: false });
+    const groups = [
+      { startsAt: hours.from.toISOString(), method: 'CARD', status: 'PAID', count: 1, amountCents: 5_000 },
+      { startsAt: hours.from.toISOString(), method: 'PIX', status: 'PAID', count: 1, amountCents: 3_000 },
+    ];
+    const divided = { filter, interval: 'HOUR', groupBy: ['STATUS', 'METHOD'] };
+    expect(await totalsOf(pair.service.live, SALES, divided)).toMatchObject({
+      count: 2,
+      isExact: true,
+      groups,
+    });
+    expect(await totalsOf(facade, SALES, divided)).toMatchObject({ count: 2, isExact: false, groups });
+    expect(await totalsOf(facade, SALES)).toMatchObject({ amountCents: 8_000, asOf: expect.any(String) });
     const release = { releasedAfter: hours.from };
     expect(await refusal(facade, CARDS, { filter: release })).toMatchObject({
       extensions: { code: 'NOT_OFFERED', retryPolicy: 'AFTER_CHANGE' },

@@ -94,6 +94,29 @@ describe('the statement of an account with every kind of movement', () => {
     ]);
     const feeOf = (kind: string) => lines.find((line: Line) => line.kind === kind).serviceFeeCents;
     expect([feeOf('PAYOUT'), feeOf('PAYOUT_RETURN'), feeOf('PAYMENT')]).toEqual([200, -100, 50]);
+
+    // What was paid in the month, by the totals of sales.
+    const { salesTotals } = await merchant.client.request(
+      `query ($from: DateTime!, $to: DateTime!) {
+        salesTotals(filter: { paidAfter: $from, paidBefore: $to }, interval: DAY, groupBy: [METHOD]) {
+          isExact groups { method amountCents } } }`,
+      month,
+    );
+    const paid = (methods: string[]) =>
+      sum(
+        salesTotals.groups
+          .filter(({ method }: Line) => methods.includes(`${method}`))
+          .map(({ amountCents }: Line) => amountCents!),
+      );
+    const grossOf = (kind: string) => {
+      const line = lines.find((each: Line) => each.kind === kind);
+      return (
+        line.amountCents + line.pendingReleaseDeltaCents + line.serviceFeeCents - line.receivableDeltaCents
+      );
+    };
+    expect(salesTotals.isExact).toBe(true);
+    expect(paid(['CARD'])).toBe(grossOf('CARD_PAYMENT'));
+    expect(paid(['PIX'])).toBe(grossOf('PAYMENT') + grossOf('CHARGE') + grossOf('SPLIT'));
   });
 
   test('The entries sum to the wallet at every instant, and each continues the one before', async () => {

@@ -40,7 +40,7 @@ const BOUNDED: Record<string, string> = {
   'Query.nodes': 'the ids of the request',
   'Query.webhookEvents': 'the events of the code',
   'RefundTotals.groups': 'the hours of 31 days, by statuses',
-  'SalesTotals.groups': 'the hours of 31 days, by methods and statuses',
+  'SalesTotals.groups': 'MAX_SLOTS, by methods and statuses',
   'StatementUpdate.entries': 'the transactions of one commit',
   'SubaccountPayoutTotals.groups': 'the hours of 31 days, by statuses',
   'Token.allowedOrigins': 'MAX_ORIGINS',

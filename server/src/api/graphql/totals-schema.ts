@@ -40,6 +40,12 @@ export function totalsType<Status extends string, Method extends string = never>
         nullable: true,
         description: 'The beginning of the hour; null unless divided by HOUR.',
       }),
+      startsAt: t.field({
+        type: 'DateTime',
+        nullable: true,
+        description: 'The beginning of the hour, the day or the month; null unless divided by time.',
+        resolve: ({ hour, startsAt = hour }) => startsAt,
+      }),
       status: t.field({
         type: status as Enum<string>,
         nullable: true,

@@ -142,6 +142,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Payouts: 'Withdrawals from the main account.',
   Products: 'What the account sells, and the products of the chat platform’s store.',
   Refunds: 'Money given back to payers, and money that did not pay and is sent back.',
+  Sales: 'Card payments, payments and charges in one list.',
   Sandbox: 'Test payments, which feed the balance of the sandbox and play the payer.',
   Subaccounts: 'Balances that the account keeps for others: their statements, transfers and payouts.',
   Subscriptions: 'Recurring PIX and its cycles.',

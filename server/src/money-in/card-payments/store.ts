@@ -152,19 +152,25 @@ export async function listCardPayments(
   tenant: Tenant,
   { end, limit, offset, after, before, ...filter }: CardPaymentRange & { offset?: number },
 ): Promise<{ position: number; resource: StoredCardPayment }[]> {
-  const rows = await selectFiltered<{ number: number }>(sql, tenant, 'card_payment', conditionsOf(filter), {
-    end,
-    limit,
-    offset,
-    after,
-    before,
-  });
+  const rows = await selectFiltered<{ number: number }>(
+    sql,
+    tenant,
+    'card_payment',
+    conditionsOfCardPayments(filter),
+    {
+      end,
+      limit,
+      offset,
+      after,
+      before,
+    },
+  );
   return rows.map((row) => ({ position: row.number, resource: cardPaymentTable.fromRow(row) }));
 }
 
 export function countCardPayments(sql: Sql, tenant: Tenant, filter: CardPaymentFilter): Promise<number> {
   const { status } = filter;
-  return countFiltered(sql, tenant, 'card_payment', conditionsOf(filter), { status });
+  return countFiltered(sql, tenant, 'card_payment', conditionsOfCardPayments(filter), { status });
 }
 
 export function totalsOfCardPayments(
@@ -173,10 +179,10 @@ export function totalsOfCardPayments(
   filter: CardPaymentFilter,
   groupBy: readonly TotalsGrouping[],
 ): Promise<Totals> {
-  return selectTotals(sql, tenant, 'card_payment', conditionsOf(filter), groupBy);
+  return selectTotals(sql, tenant, 'card_payment', conditionsOfCardPayments(filter), groupBy);
 }
 
-const conditionsOf = listConditions(cardPaymentConditions, {
+export const conditionsOfCardPayments = listConditions(cardPaymentConditions, {
   columns: cardPaymentTable.columns,
   lists: { status: PAYMENT_STATUSES },
 });

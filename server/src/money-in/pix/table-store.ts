@@ -35,6 +35,7 @@ export function pixTable<R extends StoredPixResource, Filter extends PixFilter>(
 
   return {
     ...table,
+    conditionsOf,
 
     /** Lists the first or the last `limit` of the range, newest first. */
     async list(

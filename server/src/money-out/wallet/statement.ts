@@ -1,3 +1,4 @@
+import { type CalendarInterval, calendarBounds } from '../../kernel/calendar.ts';
 import { DAY_MS } from '../../kernel/clock.ts';
 import { ValidationError } from '../../kernel/errors.ts';
 import type { AmountFilter } from '../../kernel/list-filter.ts';
@@ -95,8 +96,6 @@ export interface StatementCommit {
   transactionIds: readonly string[];
 }
 
-export type HistoryInterval = 'hour' | 'day' | 'month';
-
 /** A period with its start and without its end. */
 export interface Period {
   startsAt: Date;
@@ -104,7 +103,7 @@ export interface Period {
 }
 
 export interface HistoryRequest extends Period {
-  interval: HistoryInterval;
+  interval: CalendarInterval;
   timeZone: string;
 }
 
@@ -168,61 +167,9 @@ export function assertPeriod({ startsAt, endsAt }: Period): void {
  */
 export function bucketsOf({ startsAt, endsAt, interval, timeZone }: HistoryRequest): Date[] {
   assertPeriod({ startsAt, endsAt });
-  const wallMs = wallClockOf(timeZone);
-  const bounds = [startsAt];
-  for (let at = startsAt.getTime(); ; ) {
-    at = nextStart(at, interval, wallMs);
-    if (at >= endsAt.getTime()) return [...bounds, endsAt];
-    if (bounds.length >= MAX_BUCKETS)
-      throw new ValidationError([
-        { path: 'interval', message: `must give at most ${MAX_BUCKETS} buckets between startsAt and endsAt` },
-      ]);
-    bounds.push(new Date(at));
-  }
-}
-
-const HOUR_MS = 3_600_000;
-const NAME_OF_ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
-
-/** The time on a wall of the zone, as if that were UTC. @throws ValidationError for an unknown zone */
-function wallClockOf(timeZone: string): (ms: number) => number {
-  const format = formatOf(timeZone);
-  return (ms) => {
-    const { year, month, day, hour, minute, second } = Object.fromEntries(
-      format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]),
-    ) as Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>;
-    return Date.UTC(year, month - 1, day, hour, minute, second) + (((ms % 1000) + 1000) % 1000);
-  };
-}
-
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const number = 'numeric' as const;
-  const parts = { year: number, month: number, day: number, hour: number, minute: number, second: number };
-  const options = {
-    ...parts,
-    timeZone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-  } as const;
-  try {
-    if (NAME_OF_ZONE.test(timeZone)) return new Intl.DateTimeFormat('en-US', options);
-  } catch {
-    // The zone has the form of a name, but no zone has this one.
-  }
+  const bounds = calendarBounds({ from: startsAt, before: endsAt }, interval, timeZone, MAX_BUCKETS);
+  if (bounds) return bounds;
   throw new ValidationError([
-    { path: 'timeZone', message: 'must be the name of a time zone, as America/Sao_Paulo' },
+    { path: 'interval', message: `must give at most ${MAX_BUCKETS} buckets between startsAt and endsAt` },
   ]);
-}
-
-/** The first instant after `ms` at which an hour, a day or a month begins. */
-function nextStart(ms: number, interval: HistoryInterval, wallMs: (ms: number) => number): number {
-  const wall = wallMs(ms);
-  if (interval === 'hour') return ms + HOUR_MS - (((wall % HOUR_MS) + HOUR_MS) % HOUR_MS);
-  const date = new Date(wall);
-  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
-  const next = interval === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1);
-  // The offset of the zone may be another one by then.
-  const near = ms + next - wall;
-  return Math.max(ms + 1, near + next - wallMs(near));
 }

@@ -22,6 +22,8 @@ import '../../money-in/refunds/schema.ts';
 import '../../money-in/refunds/totals/schema.ts';
 import '../../money-in/refunds/updates/schema.ts';
 import '../../requests/schema.ts';
+import '../../money-in/sales/schema.ts';
+import '../../money-in/sales/totals/schema.ts';
 import '../../money-in/sandbox/schema.ts';
 import '../../catalogue/store/schema.ts';
 import '../../money-out/subaccounts/schema.ts';
@@ -58,6 +60,7 @@ import type { MirroredResource } from '../../kernel/upstream-family.ts';
 import { cardPaymentSnapshots } from '../../money-in/card-payments/events.ts';
 import { cardPaymentChecks } from '../../money-in/card-payments/remote/checks.ts';
 import { createCardPaymentRoutes } from '../../money-in/card-payments/routes.ts';
+import { cardPaymentTable, conditionsOfCardPayments } from '../../money-in/card-payments/store.ts';
 import { tokenSnapshots } from '../../money-in/card-payments/tokens/events.ts';
 import { pixCharges } from '../../money-in/charges/collections.ts';
 import { chargeSnapshots } from '../../money-in/charges/events.ts';
@@ -65,6 +68,7 @@ import { chargeChecks } from '../../money-in/charges/remote/checks.ts';
 import { createRemoteCharges } from '../../money-in/charges/remote/service.ts';
 import { createChargeRoutes } from '../../money-in/charges/routes.ts';
 import { createChargeService } from '../../money-in/charges/service.ts';
+import { chargeTable } from '../../money-in/charges/store.ts';
 import { disputeSnapshots } from '../../money-in/disputes/events.ts';
 import { disputeChecks } from '../../money-in/disputes/remote/checks.ts';
 import { createRemoteDisputes } from '../../money-in/disputes/remote/service.ts';
@@ -73,6 +77,7 @@ import { pixPayments } from '../../money-in/payments/collections.ts';
 import { paymentSnapshots } from '../../money-in/payments/events.ts';
 import { paymentChecks } from '../../money-in/payments/remote/checks.ts';
 import { createPaymentExport, createPaymentRoutes } from '../../money-in/payments/routes.ts';
+import { paymentTable } from '../../money-in/payments/store.ts';
 import type { createPixCharging } from '../../money-in/pix/charging.ts';
 import type { PixFamily } from '../../money-in/pix/collections.ts';
 import { refundSnapshots } from '../../money-in/refunds/events.ts';
@@ -84,6 +89,9 @@ import { returnSnapshots } from '../../money-in/returns/events.ts';
 import { createRemoteReturns } from '../../money-in/returns/remote/service.ts';
 import { createReturnRoutes } from '../../money-in/returns/routes.ts';
 import { createReturnService } from '../../money-in/returns/service.ts';
+import { createRemoteSales } from '../../money-in/sales/remote/service.ts';
+import { createSaleRoutes } from '../../money-in/sales/routes.ts';
+import { createSaleService } from '../../money-in/sales/service.ts';
 import type { TestPaymentControls } from '../../money-in/sandbox/model.ts';
 import { createRemoteSandbox } from '../../money-in/sandbox/remote/service.ts';
 import { createSandboxRoutes } from '../../money-in/sandbox/routes.ts';
@@ -164,6 +172,12 @@ export interface Slice {
   controls?: (services: never) => readonly SimulatorControl[];
 }
 
+const SALE_TABLES = {
+  card_payment: { fromRow: cardPaymentTable.fromRow, conditionsOf: conditionsOfCardPayments },
+  charge: chargeTable,
+  payment: paymentTable,
+};
+
 /** Every slice once, under the name of its service. The order is that of the REST interface. */
 export const SLICES = {
   access: { snapshots: accessSnapshots },
@@ -225,6 +239,11 @@ export const SLICES = {
     exports: createPaymentExport,
     pix: pixPayments,
     checks: paymentChecks,
+  },
+  sales: {
+    routes: createSaleRoutes,
+    embedded: (core) => ({ service: createSaleService({ ...core, tables: SALE_TABLES }) }),
+    remote: (core) => ({ serviceFor: () => createRemoteSales(core) }),
   },
   products: {
     routes: createProductRoutes,

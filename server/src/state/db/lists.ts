@@ -43,8 +43,13 @@ export interface ListPage {
  * all their rows if they are common. So each combination of values is read as a list of its own, which an
  * index has in order: the first numbers of each from the indexes alone, then the rows of the page.
  */
-export async function selectPage<Row>(
-  sql: Sql,
+export async function selectPage<Row>(sql: Sql, tenant: Tenant, page: ListPage): Promise<Row[]> {
+  const query = pageQuery(tenant, page);
+  return query === null ? [] : (await raw<Row>`${query}`.execute(sql)).rows;
+}
+
+/** The statement of a page; null if no row can fulfill the conditions. */
+export function pageQuery(
   { accountId, environment }: Tenant,
   {
     table,
@@ -58,7 +63,7 @@ export async function selectPage<Row>(
     offset = 0,
     isOfFew,
   }: ListPage,
-): Promise<Row[]> {
+): RawBuilder<unknown> | null {
   const selected = columns ? raw.join(columns.map((column) => raw.ref(column))) : raw`*`;
   const columnsOfOrder = order.filter((column) => typeof column === 'string');
   const ordering = raw.join(
@@ -69,13 +74,11 @@ export async function selectPage<Row>(
     return raw`from ${raw.table(table)} where ${raw.join(all, raw` and `)}`;
   };
   const parts = anyOf?.map((condition) => [condition]) ?? combinations(oneOf);
-  if (parts === null) {
-    const { rows } = await raw<Row>`
+  if (parts === null)
+    return raw`
       select ${selected} ${rowsWith()} order by ${ordering}
-      limit ${isOfFew ? raw`${limit}` : sizeOfPage(limit)} offset ${offset}`.execute(sql);
-    return rows;
-  }
-  if (parts.length === 0) return [];
+      limit ${isOfFew ? raw`${limit}` : sizeOfPage(limit)} offset ${offset}`;
+  if (parts.length === 0) return null;
   const keys = raw.join(columnsOfOrder.map((column) => raw.ref(column)));
   // The values are constants: PostgreSQL then knows how rare each is. For values of a joined list it would
   // assume an average.
@@ -85,16 +88,13 @@ export async function selectPage<Row>(
   );
   // With a limit each row is looked up by its number. Without it PostgreSQL may walk the list in the order of
   // the page, which takes long if the page shows old rows.
-  const { rows } = await raw<Row>`
+  return raw`
     select listed.* from (
       select ${keys} from (${raw.join(firstOfEach, raw` union all `)}) part
       order by ${ordering} limit ${limit} offset ${offset}
     ) page
     cross join lateral (select ${selected} ${rowsWith(raw`number = page.number`)} limit 1) listed
-    order by ${raw.join(columnsOfOrder.map((column) => raw`${raw.ref(`page.${column}`)} ${raw.raw(direction)}`))}`.execute(
-    sql,
-  );
-  return rows;
+    order by ${raw.join(columnsOfOrder.map((column) => raw`${raw.ref(`page.${column}`)} ${raw.raw(direction)}`))}`;
 }
 
 /**
@@ -136,6 +136,14 @@ function combinations(oneOf: NonNullable<ListPage['oneOf']>): RawBuilder<boolean
   );
 }
 
+/** The place of a row of another table, in a list over several tables that an instant orders. */
+export interface PlaceOfOther {
+  table: string;
+  number: number;
+  /** The number that is compared if both rows have the same instant. */
+  tie: number;
+}
+
 /**
  * The conditions of a page behind `after` and before `before`, both places of the list, and inside a period.
  * Each side has one condition: with two, PostgreSQL may begin to read at the farther one. Row numbers begin
@@ -156,28 +164,37 @@ export function boundsOfPage(
     where?: readonly RawBuilder<boolean>[];
     /** The column of the period. */
     instant: Column;
-    after?: number | undefined;
-    before?: number | undefined;
+    after?: number | PlaceOfOther | undefined;
+    before?: number | PlaceOfOther | undefined;
     period: Period<Date | number>;
   },
 ): RawBuilder<boolean>[] {
   const column = valueIn(instant);
-  const bound = (side: '<' | '>', number: number | undefined, end: Date | number | undefined) => {
-    if (number === undefined) return inPeriod(instant, side === '<' ? { before: end } : { from: end });
+  const bound = (
+    side: '<' | '>',
+    place: number | PlaceOfOther | undefined,
+    end: Date | number | undefined,
+  ) => {
+    if (place === undefined) return inPeriod(instant, side === '<' ? { before: end } : { from: end });
     const beyond = raw.raw(side);
-    if (!isOfPeriod(period)) return [raw<boolean>`number ${beyond} ${number}`];
-    const at = raw`(select ${valueIn(instant, 'placed')} from ${raw.table(table)} placed
+    if (typeof place === 'number' && !isOfPeriod(period)) return [raw<boolean>`number ${beyond} ${place}`];
+    const {
+      number,
+      tie,
+      table: placed,
+    } = typeof place === 'number' ? { number: place, tie: place, table } : place;
+    const at = raw`(select ${valueIn(instant, 'placed')} from ${raw.table(placed)} placed
       where ${raw.join(
         [raw`account_id = ${accountId} and environment = ${environment} and number = ${number}`, ...where],
         raw` and `,
       )})`;
-    if (!end) return [raw<boolean>`(${column}, number) ${beyond} (${at}, ${number}::bigint)`];
+    if (!end) return [raw<boolean>`(${column}, number) ${beyond} (${at}, ${tie}::bigint)`];
     // A period includes its beginning and excludes its end.
     const isNearer = side === '<' ? raw`${at} < ${end}` : raw`${at} >= ${end}`;
     // A row without the instant fulfills neither `when`: the bound is null, and no row is found after it.
     const first = raw`case when ${isNearer} then ${at} when ${at} is not null then ${end}::${raw.raw(typeof end === 'number' ? 'bigint' : 'timestamptz')} end`;
     return [
-      raw<boolean>`(${column}, number) ${beyond} (${first}, case when ${isNearer} then ${number}::bigint else 0 end)`,
+      raw<boolean>`(${column}, number) ${beyond} (${first}, case when ${isNearer} then ${tie}::bigint else 0 end)`,
     ];
   };
   return [...bound('<', after, period.before), ...bound('>', before, period.from)];
@@ -230,7 +247,10 @@ function between({ after, before }: Pick<ListRange, 'after' | 'before'>): RawBui
 }
 
 /** The conditions of rows inside a period. */
-export function inPeriod(instant: Column, { from, before }: Period<Date | number>): RawBuilder<boolean>[] {
+export function inPeriod(
+  instant: Column,
+  { from, before }: Period<Date | number | RawBuilder<unknown>>,
+): RawBuilder<boolean>[] {
   const column = valueIn(instant);
   // An index that ends with the number has the rows of one amount in the order of the list.
   if (typeof from === 'number' && before === from + 1) return [raw<boolean>`${column} = ${from}`];

@@ -27,6 +27,9 @@ interface Group {
   isCut: boolean;
 }
 
+/** The parts of time into which totals are divided: the start of each, and the end of the last. */
+export type Slots = readonly Date[];
+
 /** The total of the rows that the conditions select, and of each group. `method` is the kind of the list. */
 export async function selectTotals(
   sql: Sql,
@@ -35,25 +38,89 @@ export async function selectTotals(
   conditions: ListConditions,
   groupBy: readonly TotalsGrouping[],
 ): Promise<Totals> {
+  const lengths = groupBy.includes('hour') ? [3_600] : [3_600, 86_400];
+  return groupedTotals(sql, queriesOfTotals(tenant, list, conditions, { lengths }), groupBy);
+}
+
+/**
+ * The queries for the number and the amount of the rows that the conditions select, as `groupedTotals` reads them.
+ * `lengths`: those of the stored periods, in seconds. With slots, what they find is in the slots of the one period that is
+ * restricted.
+ */
+export function queriesOfTotals(
+  tenant: Tenant,
+  list: CountedList,
+  conditions: ListConditions,
+  { lengths = [3_600, 86_400], slots = null }: { lengths?: readonly number[]; slots?: Slots | null },
+): RawBuilder<unknown>[] {
   const { oneOf, periods } = conditions;
-  if (Object.values(oneOf).some(({ asked }) => asked?.length === 0)) return totalsOf([], true);
+  if (Object.values(oneOf).some(({ asked }) => asked?.length === 0)) return [];
   const restricted = periods.filter(([, each]) => isOfPeriod(each));
   const [instant, period] = restricted.at(-1) ?? periods[0]!;
   const isKept =
     ownConditions(conditions).length === 0 &&
     restricted.length <= 1 &&
     KEPT[list]?.includes(instant) === true;
-  const lengths = groupBy.includes('hour') ? [3_600] : [3_600, 86_400];
-  const parts: (Period & { seconds: number })[] = isKept
-    ? splitPeriod(period, lengths)
-    : [{ ...period, seconds: 0 }];
-  if (parts.length === 0) return totalsOf([], true);
-  const queries = parts.map(({ seconds, ...part }) =>
+  if (!isKept) return [rowsQuery(tenant, list, conditions, { instant, period }, slots)];
+  if (slots) return queriesOfSlots(tenant, list, conditions, instant, slots);
+  return splitPeriod(period, lengths).map(({ seconds, ...part }) =>
     seconds === 0
       ? rowsQuery(tenant, list, conditions, { instant, period: part })
       : keptQuery(tenant, list, conditions, { instant, period: part, seconds }),
   );
-  return groupedTotals(sql, queries, groupBy);
+}
+
+/** The stored totals in all slots, and the rows of what begins or ends inside an hour, each as one query. */
+function queriesOfSlots(
+  tenant: Tenant,
+  list: CountedList,
+  conditions: ListConditions,
+  instant: string,
+  slots: Slots,
+): RawBuilder<unknown>[] {
+  const parts = joined(
+    slots
+      .slice(1)
+      .flatMap((before, index) => splitPeriod({ from: slots[index], before }, [3_600, 86_400]))
+      .sort((left, right) => left.from!.getTime() - right.from!.getTime()),
+  );
+  const [kept, rest] = [
+    parts.filter(({ seconds }) => seconds > 0),
+    parts.filter(({ seconds }) => seconds === 0),
+  ];
+  const ofParts = (some: typeof parts, query: RawBuilder<unknown>) => raw`
+    unnest(${some.map(({ seconds }) => seconds)}::int[], ${some.map(({ from }) => from)}::timestamptz[],
+      ${some.map(({ before }) => before)}::timestamptz[]) part (length, first, until)
+    cross join lateral (${query} offset 0) found`;
+  const [first, until] = [raw.ref('part.first'), raw.ref('part.until')];
+  const queries: RawBuilder<unknown>[] = [];
+  if (kept.length > 0)
+    queries.push(raw`
+      select ${slotOf(slots, raw.ref('hour'))} as hour, kind, status, count, cents, cut
+      from ${ofParts(kept, keptQuery(tenant, list, conditions, { instant, seconds: raw.ref('part.length'), period: { from: first, before: until } }))}`);
+  if (rest.length > 0) {
+    const rows = selectedRows(tenant, list, conditions, { instant, period: { from: first, before: until } });
+    queries.push(addedRows(raw`select at, kind, status, cents from ${ofParts(rest, rows)}`, slots));
+  }
+  return queries;
+}
+
+/** Joins parts that follow one another and have the same length. */
+function joined(parts: readonly (Period & { seconds: number })[]): (Period & { seconds: number })[] {
+  const found: (Period & { seconds: number })[] = [];
+  for (const part of parts) {
+    const last = found.at(-1);
+    if (last?.seconds === part.seconds && last.before!.getTime() === part.from!.getTime())
+      last.before = part.before;
+    else found.push({ ...part });
+  }
+  return found;
+}
+
+/** The start of the slot of an instant. */
+function slotOf(slots: Slots, at: RawBuilder<unknown>): RawBuilder<unknown> {
+  const starts = raw`${slots.slice(0, -1)}::timestamptz[]`;
+  return raw`(${starts})[width_bucket(${at}, ${starts})]`;
 }
 
 /** Divides rows of `hour`, `kind`, `status`, `count`, `cents` and `cut` into groups. */
@@ -62,6 +129,7 @@ export async function groupedTotals(
   queries: readonly RawBuilder<unknown>[],
   groupBy: readonly TotalsGrouping[],
 ): Promise<Totals> {
+  if (queries.length === 0) return totalsOf([], true);
   const has = (grouping: TotalsGrouping, column: string) =>
     raw`${groupBy.includes(grouping) ? raw.ref(column) : raw`null`} as ${raw.ref(column)}`;
   const { rows } = await raw<Group>`
@@ -83,16 +151,17 @@ export async function groupedTotals(
   return groupBy.length === 0 ? { ...totals, groups: [] } : totals;
 }
 
+/** A part of the period of an instant: its ends, or columns that have them. */
 interface Part {
   instant: string;
-  period: Period;
+  period: Period<Date | RawBuilder<unknown>>;
 }
 
 function keptQuery(
   { accountId, environment }: Tenant,
   list: CountedList,
   { oneOf }: ListConditions,
-  { instant, period, seconds }: Part & { seconds: number },
+  { instant, period, seconds }: Part & { seconds: number | RawBuilder<unknown> },
 ): RawBuilder<unknown> {
   const { status, ...kinds } = oneOf;
   const [kind] = Object.values(kinds);
@@ -100,7 +169,7 @@ function keptQuery(
   // reads all of both.
   const conditions = [
     raw`account_id = ${accountId} and environment = ${environment} and list = ${raw.lit(list)}
-      and instant = ${raw.lit(instant)} and seconds = ${raw.lit(seconds)}`,
+      and instant = ${raw.lit(instant)} and seconds = ${typeof seconds === 'number' ? raw.lit(seconds) : seconds}`,
     ...inPeriod('since', period),
     ...valuesOf({ ...(kind && { kind }), ...(status && { status }) }),
   ];
@@ -110,6 +179,16 @@ function keptQuery(
 
 /** The rows of a part, up to the number that is added up one by one. */
 function rowsQuery(
+  tenant: Tenant,
+  list: CountedList,
+  conditions: ListConditions,
+  part: Part,
+  slots: Slots | null = null,
+): RawBuilder<unknown> {
+  return addedRows(selectedRows(tenant, list, conditions, part), slots);
+}
+
+function selectedRows(
   { accountId, environment }: Tenant,
   list: CountedList,
   listConditions: ListConditions,
@@ -123,16 +202,17 @@ function rowsQuery(
     ...valuesOf(oneOf),
     ...ownConditions(listConditions),
   ];
-  return addedRows(raw`
+  return raw`
     select ${raw.ref(instant)} as at, ${kind ? raw.ref(kind) : raw`''`} as kind, status, amount_cents as cents
-    from ${raw.table(list)} where ${raw.join(conditions, raw` and `)}`);
+    from ${raw.table(list)} where ${raw.join(conditions, raw` and `)}`;
 }
 
-/** Adds up the rows of a query for `at`, `kind`, `status` and `cents`, up to a limit. */
-export function addedRows(rows: RawBuilder<unknown>): RawBuilder<unknown> {
+/** Adds up the rows of a query for `at`, `kind`, `status` and `cents` by hours, or by slots, up to a limit. */
+export function addedRows(rows: RawBuilder<unknown>, slots: Slots | null = null): RawBuilder<unknown> {
+  const slot = slots ? slotOf(slots, raw.ref('at')) : raw`date_trunc('hour', at, 'UTC')`;
   const counted = raw`filter (where nth <= ${raw.lit(MAX_ADDED_ROWS)})`;
   return raw`
-    select date_trunc('hour', at, 'UTC') as hour, kind, status, count(*) ${counted} as count, sum(cents) ${counted} as cents,
+    select ${slot} as hour, kind, status, count(*) ${counted} as count, sum(cents) ${counted} as cents,
       bool_or(nth > ${raw.lit(MAX_ADDED_ROWS)}) as cut
     from (
       select *, row_number() over () as nth from (${rows} limit ${raw.lit(MAX_ADDED_ROWS + 1)}) found

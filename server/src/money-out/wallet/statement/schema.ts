@@ -208,8 +208,8 @@ const WalletAtRef = builder.objectRef<WalletAt>('WalletAt').implement({
   }),
 });
 
-const HistoryIntervalEnum = builder.enumType('HistoryInterval', {
-  description: 'The length of the buckets of a history, by the clocks of its time zone.',
+export const HistoryIntervalEnum = builder.enumType('HistoryInterval', {
+  description: 'The length of the parts of a history or of totals, by the clocks of a time zone.',
   values: {
     HOUR: { value: 'hour', description: 'One hour, which begins at a full one.' },
     DAY: { value: 'day', description: 'A day, from midnight on.' },
