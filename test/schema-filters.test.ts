@@ -117,6 +117,7 @@ describe('The members of all filters', () => {
     [/^(?:(?:min|max)[A-Z][a-z]+|[a-z]+)Cents$/, 'Cents'],
     [/^(?:status|method|kind|cause|stock)$/, 'enums'],
     [/^event$/, '[String!]'],
+    [/^responseStatus$/, '[Int!]'],
     [/^(?:externalId|orderId|reference|productId|subaccountId|email)$/, 'String'],
     [/^(?:split|available|reusable|ended)$/, 'Boolean'],
     [/^customer$/, 'CustomerFilter'],

@@ -301,8 +301,8 @@ describe('mutations', () => {
     const without = keyed.filter(
       ({ name }) => !queries[LOOKUPS[name] ?? '']?.args.some((each) => each.name === 'idempotencyKey'),
     );
-    // Evidence is read in its dispute, whose id the caller has.
-    expect(without.map(({ name }) => name)).toEqual(['submitDisputeEvidence']);
+    // Evidence is read in its dispute, whose id the caller has. A redelivery moves nothing: its request is repeated.
+    expect(without.map(({ name }) => name)).toEqual(['redeliverWebhooks', 'submitDisputeEvidence']);
   });
 });
 

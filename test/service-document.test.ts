@@ -62,7 +62,8 @@ import { subaccountPayoutWebhook } from '../server/src/money-out/subaccounts/wir
 import { readConfig } from '../server/src/programs/config/config.ts';
 import { createOperations } from '../server/src/programs/modes/parts.ts';
 import { NO_BALANCES } from '../server/src/state/ledger/postings.ts';
-import { ATTEMPT_TIMEOUT_MS, decideAttempt, type WebhookDelivery } from '../server/src/webhooks/model.ts';
+import { ATTEMPT_TIMEOUT_MS, type WebhookDelivery } from '../server/src/webhooks/model.ts';
+import { decideAttempt } from '../server/src/webhooks/series.ts';
 import { PAYOUT } from './money-out/payouts/examples.ts';
 import { DOCUMENT_ROWS } from './support/document.ts';
 
@@ -225,6 +226,7 @@ function waitsOf(random: number): number[] {
     attempts: 0,
     failures: 0,
     nextAttemptAt: now,
+    ...{ responseStatus: null, resource: 'payment', resourceId: '0', subjectType: null, subjectId: null },
   };
   for (;;) {
     delivery = decideAttempt(delivery, { delivered: false, now, random });

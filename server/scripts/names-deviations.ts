@@ -86,6 +86,11 @@ export const DEVIATIONS: readonly { reason: string; cells: readonly string[] }[]
   },
   {
     reason:
+      'It is a request about the log of webhooks, which GraphQL alone makes, reads and ends; it moves no money, and its progress is read.',
+    cells: of('WebhookRedelivery', 'identifier', 'own number', 'amount', 'updates', 'REST', 'webhooks'),
+  },
+  {
+    reason:
       'It is the movement itself, with the fee that the service took or gave back in it: nothing is left to be net.',
     cells: ['WalletEntry.fee'],
   },

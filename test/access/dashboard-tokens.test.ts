@@ -21,7 +21,9 @@ type Scopes = DashboardScope | readonly DashboardScope[] | null;
 /** A refund belongs to a card payment or to a payment: a token with a scope sees the refunds of its kind. */
 const REFUND_SCOPES = ['card_payments', 'payments'] as const;
 const RETURN_SCOPES = ['card_payments', 'payments', 'subscriptions'] as const;
-const SCOPES_WITH_UPDATES = DASHBOARD_SCOPES.filter((scope) => scope !== 'products');
+const SCOPES_WITH_UPDATES = DASHBOARD_SCOPES.filter(
+  (scope) => scope !== 'products' && scope !== 'webhook_payloads',
+);
 /** The scope that each field of `Query` needs. Every field of the schema has its line here, or is one of a family’s. */
 const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   ...Object.fromEntries(
@@ -80,6 +82,8 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   // The scope is that of the resource which the reference names.
   lookup: { scope: 'payments', query: '{ lookup(reference: $paymentId) { id } }' },
   webhookDeliveries: { scope: 'webhooks', query: '{ webhookDeliveries { totalCount nodes { event } } }' },
+  webhookDelivery: { scope: 'webhooks', query: '{ webhookDelivery(webhookId: "x") { status } }' },
+  webhookRedelivery: { scope: 'webhooks', query: '{ webhookRedelivery(redeliveryId: "x") { status } }' },
   webhookEndpoint: { scope: 'webhooks', query: '{ webhookEndpoint { url } }' },
   webhookEvents: { scope: 'webhooks', query: '{ webhookEvents { name } }' },
 };
@@ -164,6 +168,9 @@ const MUTATIONS: Record<string, string> = {
   refundCharge: '(input: { chargeId: $chargeId, idempotencyKey: "x" })',
   submitDisputeEvidence: '(input: { disputeId: $disputeId, text: "x" })',
   redeliverWebhook: '(webhookId: "whd_unknown")',
+  redeliverWebhooks: '(input: { filter: {}, idempotencyKey: "x" })',
+  cancelWebhookRedelivery: '(redeliveryId: "x")',
+  sendTestWebhook: '(input: { event: "payment.paid" })',
   requestPayout:
     '(input: { method: PIX, amountCents: 500, destination: "maria@example.com", idempotencyKey: "x" })',
   requestSubaccountPayout:

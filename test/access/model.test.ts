@@ -102,6 +102,7 @@ describe('who may', () => {
     ['read subscriptions', mayDo('subscriptions.read'), [...KEYS, 'subscriptions']],
     ['read payouts', mayDo('payouts.read'), [...KEYS, 'payouts']],
     ['read webhooks', mayDo('webhooks.read'), [...KEYS, 'webhooks']],
+    ['read the bodies of webhooks', mayDo('webhooks.payloads'), [...KEYS, 'webhook_payloads']],
     ['read disputes', mayDo('disputes.read'), [...KEYS, 'disputes']],
     ['read products', mayDo('products.read'), [...KEYS, 'products']],
     ['open subaccounts and transfer to them', mayDo('subaccounts.manage'), [...KEYS, 'manager', 'both']],
@@ -309,7 +310,16 @@ test('A token is bound to trusted documents only where the server has a manifest
 });
 
 describe('a dashboard token', () => {
-  const SCOPES = ['wallet', 'payouts', 'subaccounts', 'card_payments', 'disputes', 'products', 'webhooks'];
+  const SCOPES = [
+    'wallet',
+    'payouts',
+    'subaccounts',
+    'card_payments',
+    'disputes',
+    'products',
+    'webhooks',
+    'webhook_payloads',
+  ];
   test.each<[string[] | null, Record<string, unknown>]>([
     [null, { scopes: SCOPES }],
     [null, { scopes: ['wallet'], expiresInSeconds: 60, allowedOrigins: ['https://shop.example'] }],

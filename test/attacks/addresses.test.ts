@@ -84,6 +84,7 @@ test('A stored delivery to a private address is not sent when it is redelivered'
         event: 'card_payment.paid',
         resource: 'card_payment',
         resourceId: ids[index]!,
+        ...{ subjectType: null, subjectId: null, responseStatus: null },
         url,
         body: '{}',
         headers: {},

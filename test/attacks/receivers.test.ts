@@ -4,6 +4,7 @@ import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { addAccount } from '../support/accounts.ts';
 import { advanceClock } from '../support/advance-clock.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { approved } from '../support/cards.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { scale } from '../support/scale.ts';
 
@@ -205,6 +206,27 @@ test('receivers that misbehave in every way at once keep nobody else waiting, an
   expect(well.received).toHaveLength(2 * PAYOUTS);
   expect(redirected.received).toEqual([]);
   expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+test('Sixty callbackUrls that hang, at one host or at sixty, delay no other webhook of their account', async () => {
+  const app = await startApp();
+  const one = await listen('one', hang);
+  const sixty = await Promise.all(Array.from({ length: 60 }, (_, index) => listen(`${index}`, hang)));
+  for (const hosts of [[one], sixty]) {
+    const well = await startReceiver();
+    const { tenant, pay } = await merchant(app, well.url);
+    for (let index = 0; index < 60; index += 1) {
+      const callbackUrl = `${hosts[index % hosts.length]!.url}orders/${index}`;
+      const { payment } = await app.cardPayments.create(tenant, { valueCents: 4_990, callbackUrl });
+      await app.cardPayments.pay(payment.orderCode, approved());
+    }
+    await vi.waitFor(() => expect(hosts.every(({ came }) => came.length > 0)).toBe(true), WAIT);
+    // The clock stands still: no attempt is given up.
+    await pay(4);
+    await vi.waitFor(() => expect(well.received).toHaveLength(4), WAIT);
+  }
+  for (const { open } of [one, ...sixty]) for (const socket of open) socket.destroy();
   await app.close();
 });
 

@@ -55,6 +55,7 @@ const KINDS = [
     'returnId',
     'disputeId',
     'webhookId',
+    'redeliveryId',
     'node',
   ],
   ...[
@@ -289,6 +290,8 @@ const PLACES: Record<string, Attack> = {
   'Query.token(tokenId)': each('tokenId', 'tokenId'),
   'Query.tokens(after)': each('tokens', 'after'),
   'Query.tokens(before)': withOwn('tokens', 'before', () => ({ last: 2 })),
+  'Query.webhookDelivery(webhookId)': each('webhookId', 'webhookId'),
+  'Query.webhookRedelivery(redeliveryId)': each('redeliveryId', 'redeliveryId'),
   'Query.webhookDeliveries(after)': each('webhookDeliveries', 'after'),
   'Query.webhookDeliveries(before)': withOwn('webhookDeliveries', 'before', () => ({ last: 2 })),
   'Subaccount.payout(reference)': withOwn('reference', 'reference', (own) => ({ id: own.subaccountId[0] })),
@@ -326,6 +329,7 @@ const PLACES: Record<string, Attack> = {
   'Mutation.deleteDelivery(deliveryId)': each('deliveryId', 'deliveryId'),
   'Mutation.deleteProduct(productId)': each('productId', 'productId'),
   'Mutation.redeliverWebhook(webhookId)': each('webhookId', 'webhookId'),
+  'Mutation.cancelWebhookRedelivery(redeliveryId)': each('redeliveryId', 'redeliveryId'),
   'Mutation.refundCardPayment(input.orderCode)': (other) =>
     other.orderCode.map((orderCode) => ({ input: { orderCode, amountCents: 10 } })),
   'Mutation.refundCharge(input.chargeId)': (other) =>
@@ -479,6 +483,17 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
   deleteProduct: { values: (_, { productId }) => [{ productId: productId[1] }] },
   pauseToken: { values: (_, { token }) => token.slice(-1).map((each) => ({ token: each })) },
   redeliverWebhook: { values: (_, { webhookId }) => webhookId.slice(0, 1).map((id) => ({ webhookId: id })) },
+  redeliverWebhooks: {
+    names: ['input.filter.event', 'input.filter.reference', 'input.idempotencyKey'],
+    values: ({ key, webhookId }) =>
+      key.map((idempotencyKey) => ({
+        input: { filter: { event: ['payment.paid'], reference: webhookId[0] ?? 'whd_none' }, idempotencyKey },
+      })),
+  },
+  cancelWebhookRedelivery: {
+    values: (_, { redeliveryId }) => redeliveryId.map((id) => ({ redeliveryId: id })),
+  },
+  sendTestWebhook: { names: ['input.event'], values: () => [{ input: { event: 'payment.paid' } }] },
   refundCardPayment: {
     names: ['input.idempotencyKey'],
     values: ({ key }, { orderCode }) =>
@@ -931,6 +946,11 @@ async function idsOf(
   const pausedTokens: Edge[] = (
     await client.request('{ pausedTokens(first: 10) { edges { cursor node { tokenId } } } }')
   ).pausedTokens.edges;
+  const { redeliverWebhooks } = await client.request(
+    `mutation { redeliverWebhooks(input: { filter: { event: ["none"] }, idempotencyKey: "of nothing" }) {
+      ... on RedeliverWebhooksSuccess { redelivery { id redeliveryId } } } }`,
+  );
+  const { redelivery } = redeliverWebhooks;
   const ids = {
     orderCode: cards.map(({ orderCode }) => orderCode!),
     withdrawalId: nodes('payouts').map(({ withdrawalId }) => withdrawalId!),
@@ -954,6 +974,7 @@ async function idsOf(
     webhookId: nodes('webhookDeliveries')
       .slice(0, 2)
       .map(({ webhookId }) => webhookId!),
+    redeliveryId: [redelivery.redeliveryId],
     node: [
       listed.wallet,
       ...listed.wallet.statement.edges.slice(0, 1).map(({ node }: Edge) => node),
@@ -969,7 +990,7 @@ async function idsOf(
         disputes[0]?.node,
         subscriptions[0]?.node,
       )
-      .concat(deliveries[0]?.node, store[0]?.node)
+      .concat(deliveries[0]?.node, store[0]?.node, redelivery)
       .flatMap((node) => (node ? [node.id] : [])),
     token,
     key: filled.key,
@@ -1440,6 +1461,7 @@ function relay({ sql: connection }: Database, tenant: Tenant, at: Date): Promise
         event: 'card_payment.paid',
         resource: 'card_payment',
         resourceId: webhookId,
+        ...{ subjectType: null, subjectId: null, responseStatus: null },
         url: receiver.url,
         body: '{}',
         headers: {},

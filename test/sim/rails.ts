@@ -229,11 +229,11 @@ export function createRails({
             broken({ law: 'a webhook says the same each time', what: `${before.body}, then ${body}` });
           received.set(id, { body, times: (before?.times ?? 0) + 1 });
           if (faults.strikes('receiver: says no', 8))
-            return { responseStatus: 500, error: 'the receiver answered 500' };
-          return { responseStatus: url.includes('gone') ? 410 : 200, error: null };
+            return { responseStatus: 500, error: 'the receiver answered 500', exchange: null };
+          return { responseStatus: url.includes('gone') ? 410 : 200, error: null, exchange: null };
         });
       } catch {
-        return { responseStatus: null, error: 'no answer' };
+        return { responseStatus: null, error: 'no answer', exchange: null };
       }
     },
   };

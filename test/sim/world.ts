@@ -198,7 +198,7 @@ export async function openWorld({
 
   async function run(name: string, task: DueTask): Promise<void> {
     const handler = handlers[task.kind]!;
-    const whole: Task = { ...task, accountId, attempts: 1, outages: 0, lease: '' };
+    const whole: Task = { ...task, accountId, attempts: 1, outages: 0, group: '', lease: '' };
     const failed = await handler(whole).then(
       () => false,
       () => true,

@@ -147,6 +147,13 @@ export const FILTERS: Readonly<
       ...NAMED,
       ...instants('createdAfter', 'createdBefore'),
       status: choices('DELIVERED'),
+      responseStatus: {
+        field: {
+          kind: 'composed',
+          valid: [503],
+          wrong: { 'no status': [['x'], [null], [1.5], {}, true, [99], [600], [-1], [2 ** 31]] },
+        },
+      },
       event: {
         field: {
           kind: 'composed',

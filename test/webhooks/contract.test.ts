@@ -314,7 +314,7 @@ describeOnDatabase('webhooks', (open) => {
       const send = () => async () => {
         sent += 1;
         shared.setOffset(100 * 24 * HOUR);
-        return { responseStatus: 200, error: null };
+        return { responseStatus: 200, error: null, exchange: null };
       };
       const core = await start({ clock: { ...base, ...shared }, send });
       await core.webhooks.configure(core.tenant, { url: 'http://127.0.0.1:9/hook' });

@@ -28,6 +28,7 @@ test('Attempts that are made together read their deliveries at once, each with i
     },
     ...{ status: 'pending' as const, attempts: 0, failures: 0, nextAttemptAt: at, createdAt: at },
     ...{ resourceVersion: 1, occurredAt: at, headers: null },
+    ...{ subjectType: null, subjectId: null, responseStatus: null },
   });
   const secret = (text: string) => ({
     ...{ url: null, enabled: true, secret: text, secretShown: true, previousSecrets: [], optionalEvents: [] },

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { DESCRIBED_WEBHOOKS } from '../../server/src/webhooks/sent-events.ts';
@@ -473,6 +474,123 @@ describe('webhookDeliveries', () => {
     const stranger = app.client(await addKey(app, { accountId: await addAccount(app) }));
     for (const other of [stranger, app.sandbox])
       expect(await listed(other)).toMatchObject({ totalCount: 0, nodes: [] });
+  });
+});
+
+describe('what was sent and what came back', () => {
+  const SHOW = `query ($webhookId: String!) { webhookDelivery(webhookId: $webhookId) {
+    webhookId url payload resource { __typename ... on CardPayment { orderCode } }
+    attempts { number responseStatus requestHeaders { name value } responseHeaders { name value } responseBody responseBodyTruncated } } }`;
+  const FIND = `query ($filter: WebhookDeliveryFilter) { webhookDeliveries(filter: $filter) { totalCount nodes { webhookId } } }`;
+
+  test('Payload, headers and answer are shown to those who may see them, and without secrets', async () => {
+    const accountId = await addAccount(app);
+    const client = app.client(await addKey(app, { accountId }));
+    const receiver = await startReceiver((response) =>
+      response
+        .writeHead(500, { 'content-type': 'text/html', 'set-cookie': 'sid=planted' })
+        .end('<p>whsec_planted</p>'),
+    );
+    await client.request(CONFIGURE, { input: { url: `${receiver.url}?chave=planted` } });
+    await pay(client);
+    const { headers, body } = receiver.received[0]!;
+    const webhookId = headers['x-webhook-id'] as string;
+    const shown = async (of: GraphQLClient) => (await of.request(SHOW, { webhookId })).webhookDelivery;
+    const whole = await shown(client);
+    const { cardPayments } = await client.request('{ cardPayments { nodes { orderCode } } }');
+    expect(whole).toMatchObject({
+      webhookId,
+      url: `${receiver.url}?chave=planted`,
+      payload: body,
+      resource: { __typename: 'CardPayment', orderCode: cardPayments.nodes[0].orderCode },
+      attempts: [
+        { number: 1, responseStatus: 500, responseBody: '<p>whsec_***</p>', responseBodyTruncated: false },
+      ],
+    });
+    const [attempt] = whole.attempts;
+    expect(attempt.requestHeaders).toContainEqual({ name: 'x-webhook-signature', value: '***' });
+    expect(attempt.requestHeaders).toContainEqual({ name: 'x-webhook-id', value: webhookId });
+    expect(attempt.responseHeaders).toContainEqual({ name: 'set-cookie', value: '***' });
+
+    const token = async (...scopes: ('webhooks' | 'webhook_payloads')[]) =>
+      app.client(await addToken(app, { kind: 'dashboard', accountId, grant: { scopes } }));
+    const narrow = await shown(await token('webhooks'));
+    expect(narrow).toMatchObject({ url: `${receiver.url}?chave=***`, payload: null, resource: null });
+    expect(narrow.attempts[0]).toEqual({ ...attempt, responseBody: null });
+    expect(JSON.stringify(narrow)).not.toContain('planted');
+    const wide = { ...whole, resource: null };
+    expect(await shown(await token('webhooks', 'webhook_payloads'))).toEqual(wide);
+    const supporter = await addKey(app, { accountId, permissions: ['webhooks.payloads'] });
+    expect(await shown(app.client(supporter))).toEqual(wide);
+    expect((await app.client(supporter).request(REDELIVER, { webhookId })).redeliverWebhook).toMatchObject({
+      code: 'FORBIDDEN',
+    });
+    for (const stranger of [app.live, app.sandbox]) expect(await shown(stranger)).toBeNull();
+    for (const id of ['', NOWHERE, '\u0000', 'x'.repeat(5_000)])
+      expect(await client.request(SHOW, { webhookId: id })).toEqual({ webhookDelivery: null });
+  });
+
+  test('A delivery keeps the exchanges of its last ten attempts', async () => {
+    const { client, receiver } = await merchant();
+    await pay(client);
+    const webhookId = receiver.received[0]!.headers['x-webhook-id'] as string;
+    for (let count = 0; count < 11; count += 1) {
+      receiver.answer = (response) =>
+        response.writeHead(200, { 'content-type': 'text/plain' }).end(`answer ${count}`);
+      await client.request(REDELIVER, { webhookId });
+      await app.work.settled();
+    }
+    const { webhookDelivery } = await client.request(SHOW, { webhookId });
+    expect(
+      webhookDelivery.attempts.map((each: Record<string, unknown>) => [
+        each.number,
+        each.requestHeaders !== null,
+        each.responseBody,
+      ]),
+    ).toEqual([
+      [1, false, null],
+      [2, false, null],
+      ...Array.from({ length: 10 }, (_, index) => [index + 3, true, `answer ${index + 1}`]),
+    ]);
+    const { rows } = await sql<{ kept: number }>`
+      select count(*)::integer as kept from webhook_attempt where webhook_id = ${webhookId} and exchange is not null
+    `.execute(app.database.sql);
+    expect(rows).toEqual([{ kept: 10 }]);
+  });
+
+  test('Deliveries are found by their resource, by what is ordered with it, and by the last answer', async () => {
+    const accountId = await addAccount(app);
+    const client = app.client(await addKey(app, { accountId }));
+    const receiver = await startReceiver();
+    await client.request(CONFIGURE, {
+      input: { url: receiver.url, optionalEvents: ['CARD_PAYMENT_REFUNDED'] },
+    });
+    await pay(client);
+    receiver.answer = (response) => response.writeHead(503).end();
+    await pay(client);
+    const { cardPayments } = await client.request('{ cardPayments { nodes { orderCode } } }');
+    const [second, first] = cardPayments.nodes.map(({ orderCode }: { orderCode: string }) => orderCode);
+    receiver.answer = (response) => response.socket!.destroy();
+    await app.cardPayments.refund({ accountId, environment: 'live' }, first);
+    await app.work.settled();
+    const events = async (filter: object) => {
+      const { webhookDeliveries } = await client.request(FIND, { filter });
+      expect(webhookDeliveries.totalCount).toBe(webhookDeliveries.nodes.length);
+      return webhookDeliveries.nodes.length;
+    };
+    const { refunds } = await client.request('{ refunds { nodes { refundId } } }');
+    expect(await events({ reference: second })).toBe(1);
+    expect(await events({ reference: first })).toBe(3);
+    expect(await events({ reference: refunds.nodes[0].refundId })).toBe(1);
+    expect(await events({ responseStatus: [503] })).toBe(1);
+    expect(await events({ responseStatus: [0, 503] })).toBe(2);
+    expect(await events({ responseStatus: [200], status: ['DELIVERED'] })).toBe(1);
+    expect(await events({ responseStatus: [] })).toBe(0);
+    expect(await events({ responseStatus: [503], reference: first })).toBe(0);
+    for (const responseStatus of [[99], [600], [-1], Array.from({ length: 21 }, () => 500)]) {
+      const { body } = await client.send(FIND, { filter: { responseStatus } });
+      expect(body.errors[0].extensions.fields).toMatchObject([{ path: 'filter.responseStatus' }]);
+    }
   });
 });
 

@@ -5,11 +5,7 @@ import { ValidationError } from '../../server/src/kernel/errors.ts';
 import {
   ATTEMPT_TIMEOUT_MS,
   assertEndpointUrl,
-  decideAttempt,
   decideConfigure,
-  decideRedeliver,
-  heldBackUntil,
-  isHeldBack,
   isWebhookId,
   mayBeCalled,
   newWebhookId,
@@ -26,6 +22,12 @@ import {
   type SentName,
   WEBHOOK_EVENTS,
 } from '../../server/src/webhooks/sent-events.ts';
+import {
+  decideAttempt,
+  decideRedeliver,
+  heldBackUntil,
+  isHeldBack,
+} from '../../server/src/webhooks/series.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const SECOND = 1_000;
@@ -39,6 +41,11 @@ const delivery = (given: Partial<WebhookDelivery> = {}): WebhookDelivery => ({
   attempts: 0,
   failures: 0,
   nextAttemptAt: NOW,
+  responseStatus: null,
+  resource: 'card_payment',
+  resourceId: 'PSC-1',
+  subjectType: null,
+  subjectId: null,
   createdAt: NOW,
   ...given,
 });

@@ -357,6 +357,8 @@ describeOnDatabase('a card event', (open) => {
         attempts: 1,
         failures: 0,
         nextAttemptAt: null,
+        responseStatus: 200,
+        ...{ resource: 'card_payment', resourceId: named('PSC-1'), subjectType: null, subjectId: null },
         createdAt: receiving.clock.now(),
       });
       expect(await webhooks.count(tenant, {})).toBe(1);

@@ -144,6 +144,14 @@ export function createAdministration({
  */
 export async function findManagedAccount(sql: Sql, accountId: string | undefined): Promise<string> {
   await assertAccountsManagedHere(sql);
+  return findNamedAccount(sql, accountId);
+}
+
+/**
+ * Finds the account with an id, or the only one, for a command that reads. @throws NotFoundError, ValidationError (there are
+ * several)
+ */
+export async function findNamedAccount(sql: Sql, accountId: string | undefined): Promise<string> {
   return accountId === undefined ? onlyAccount(sql) : (await findAccount(sql, accountId)).id;
 }
 

@@ -10,8 +10,13 @@ import type { Environment, Tenant } from './tenant.ts';
  */
 export const REQUESTS_A_MINUTE = 120;
 
-/** The permissions of restricted keys (the document's section 5, and one of ours). An unrestricted key has none of them. */
-export const PERMISSIONS = ['subcontas.gerenciar', 'subcontas.sacar', 'statement.read'] as const;
+/** The permissions of restricted keys (the document's section 5, and two of ours). An unrestricted key has none of them. */
+export const PERMISSIONS = [
+  'subcontas.gerenciar',
+  'subcontas.sacar',
+  'statement.read',
+  'webhooks.payloads',
+] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** The scopes of dashboard tokens: the rights that each grants, and what it lets a page read, in the words of the schema. */
@@ -37,6 +42,11 @@ export const SCOPES = {
     rights: ['webhooks.read'],
     description: 'Reads the deliveries of webhooks, without their bodies, and follows them.',
   },
+  webhook_payloads: {
+    rights: ['webhooks.payloads'],
+    description:
+      'Beside WEBHOOKS: the bodies of webhooks, with whole destinations and customers, the answers to them, and whole URLs.',
+  },
 } as const satisfies Record<string, { rights: readonly string[]; description: string }>;
 export type DashboardScope = keyof typeof SCOPES;
 export const DASHBOARD_SCOPES = Object.keys(SCOPES) as DashboardScope[];
@@ -59,6 +69,8 @@ const GRANTS: Readonly<Record<Permission, readonly Right[]>> = {
   'subcontas.sacar': ['subaccount_payouts.read', 'subaccount_payouts.request'],
   /** Ours, for who closes the books: it moves no money. */
   'statement.read': ['wallet.read', 'statement.read'],
+  /** Ours, for who looks after a receiver: it changes nothing. */
+  'webhooks.payloads': ['webhooks.read', 'webhooks.payloads'],
 };
 
 /** The payment that a checkout token describes, whose members the slice of checkouts adds. The text of the token reveals nothing of it. */

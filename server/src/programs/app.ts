@@ -1,4 +1,4 @@
-import { createAdministration, findManagedAccount } from '../access/administration.ts';
+import { createAdministration, findManagedAccount, findNamedAccount } from '../access/administration.ts';
 import { tokens } from '../access/collections.ts';
 import { createRecentCallers, type RecentCallers } from '../access/recent-callers.ts';
 import type { ServicesFor } from '../api/graphql/services.ts';
@@ -45,7 +45,12 @@ import { createUpdates } from '../state/events/subscribe.ts';
 import { SlowConsumerError } from '../state/events/subscription.ts';
 import { createWorkQueue, type Lane, type WorkQueue } from '../state/work/queue.ts';
 import { nextDue, selectBacklog } from '../state/work/store.ts';
+import { createWebhookAdministration } from '../webhooks/administration.ts';
+import { DELIVER } from '../webhooks/model.ts';
 import { webhookOutbox } from '../webhooks/outbox.ts';
+import { createSender } from '../webhooks/sender.ts';
+import { createWebhookService } from '../webhooks/service.ts';
+import { createWebhookTests } from '../webhooks/test-service.ts';
 import type { Config } from './config/config.ts';
 import { createDoubts } from './modes/doubts.ts';
 import { createExports, snapshots } from './modes/parts.ts';
@@ -97,7 +102,11 @@ const MERCHANT: Requester = { priority: 'merchant', subject: null, onRead: () =>
 /** A proxy closes its idle connections within this time, if it is configured as in `server/docs/operate.md`. */
 const PROXY_IDLE_MS = 2_500;
 
-const WEBHOOK_POOL: Lane = { kinds: ['webhook.deliver'], slots: 200, slotsPerTenant: 8 };
+/** An account whose receivers hang at many hosts delays its own other webhooks only if it has more than 64 attempts under way. */
+const WEBHOOK_POOL: Lane = {
+  kinds: [DELIVER],
+  ...{ slots: 200, slotsPerTenant: 8, slotsWhileFree: 64 },
+};
 
 /** Parts and limits that a test or a benchmark replaces. In production it is empty. */
 export interface Testing {
@@ -344,6 +353,18 @@ export async function createApp({
             ...createStoreAdministration({
               store: createStoreService({ database, committer }),
               findAccount: (id) => findManagedAccount(database.sql, id),
+            }),
+            ...createWebhookAdministration({
+              database,
+              webhooks: createWebhookService({
+                ...{ database, committer, clock },
+                privateAddresses: config.webhookPrivateAddresses,
+              }),
+              tests: createWebhookTests({
+                ...{ database, clock },
+                send: createSender({ clock, privateAddresses: config.webhookPrivateAddresses }),
+              }),
+              findAccount: (id) => findNamedAccount(database.sql, id),
             }),
           },
           log,

@@ -1,16 +1,17 @@
 import type { Collection } from '../state/commit/commit.ts';
+import { insertAttempts, type MadeAttempt } from './attempt-store.ts';
+import type { WebhookRedelivery } from './bulk.ts';
+import { redeliveryTable } from './bulk-store.ts';
 import { endpointTable } from './endpoint-store.ts';
 import type { WebhookDelivery, WebhookEndpoint } from './model.ts';
 import {
   deliveryTable,
-  insertAttempts,
   insertDeliveries,
   insertReceived,
   type Neighbours,
   type NewDelivery,
   type ReceivedWebhook,
   receivedTable,
-  type StoredAttempt,
   selectNeighbours,
   selectReceivedBodies,
   updateDeliveries,
@@ -28,7 +29,7 @@ export const deliveries: Collection<WebhookDelivery> = {
 };
 
 /** Attempts: each is written once, and no decision reads them. */
-export const attempts: Collection<StoredAttempt> = {
+export const attempts: Collection<MadeAttempt> = {
   name: 'webhook_attempt',
   loadEach: () => Promise.reject(new Error('attempts are write-only')),
   keyOf: ({ webhookId, number }) => `${webhookId} ${number}`,
@@ -42,6 +43,9 @@ export const neighbours: Collection<Neighbours> = {
   keyOf: (row) => row.webhookId,
   saveEach: () => Promise.reject(new Error('neighbours are read only')),
 };
+
+/** Redeliveries of many deliveries. */
+export const redeliveries: Collection<WebhookRedelivery> = redeliveryTable;
 
 /** Webhooks of another service that are relayed to a payment's own URL. */
 export const relayedDeliveries: Collection<NewDelivery> = {

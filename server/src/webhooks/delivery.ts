@@ -7,21 +7,15 @@ import type { Database } from '../state/db/database.ts';
 import type { TenantKey } from '../state/db/each-tenant.ts';
 import type { TaskHandler } from '../state/work/queue.ts';
 import type { Task } from '../state/work/store.ts';
+import type { MadeAttempt } from './attempt-store.ts';
 import { attempts, deliveries, neighbours } from './collections.ts';
 import { statusEvents } from './events.ts';
-import {
-  decideAttempt,
-  heldBackUntil,
-  isHeldBack,
-  signingSecrets,
-  type WebhookAttempt,
-  type WebhookDelivery,
-} from './model.ts';
+import { attemptAt, DELIVER, signingSecrets, type WebhookDelivery } from './model.ts';
 import type { Send } from './sender.ts';
+import { decideAttempt, heldBackUntil, isHeldBack } from './series.ts';
 import { signedAgain, signedHeaders } from './signing.ts';
 import { type ForAttempt, selectForAttempts } from './store.ts';
 
-const DELIVER = 'webhook.deliver';
 /** The largest value of an integer column. */
 const MAX_DURATION_MS = 2 ** 31 - 1;
 
@@ -79,7 +73,7 @@ export function createWebhookDelivery({
           outcome: true,
           writes: {
             records: [put(deliveries, { ...delivery, nextAttemptAt: until })],
-            tasks: [{ kind: DELIVER, key: webhookId, at: until }],
+            tasks: [attemptAt(delivery, until)],
             done: [task],
           },
         };
@@ -91,7 +85,7 @@ export function createWebhookDelivery({
   function recordAttempt(
     task: Task,
     { webhookId, nextAttemptAt: dueAt }: WebhookDelivery,
-    attempt: WebhookAttempt,
+    attempt: Omit<MadeAttempt, 'webhookId' | 'number'>,
   ): Promise<void> {
     const randomNumber = random();
     return committer.change({
@@ -105,12 +99,15 @@ export function createWebhookDelivery({
       },
       decide(state) {
         const before = state.need(deliveries, webhookId);
-        const delivery = decideAttempt(before, {
-          delivered: attempt.error === null,
-          now: state.now,
-          random: randomNumber,
-          dueAt,
-        });
+        const delivery = {
+          ...decideAttempt(before, {
+            delivered: attempt.error === null,
+            now: state.now,
+            random: randomNumber,
+            dueAt,
+          }),
+          responseStatus: attempt.responseStatus ?? 0,
+        };
         const { next } = state.need(neighbours, webhookId);
         const following = delivery.status !== 'pending' && next ? state.get(deliveries, next) : null;
         const woken = following && isHeldBack(following) ? [{ ...following, nextAttemptAt: state.now }] : [];
@@ -123,7 +120,7 @@ export function createWebhookDelivery({
               put(attempts, { ...attempt, webhookId, number: delivery.attempts }),
             ],
             events: statusEvents(delivery, before.status),
-            tasks: due.map((each) => ({ kind: DELIVER, key: each.webhookId, at: each.nextAttemptAt! })),
+            tasks: due.map((each) => attemptAt(each, each.nextAttemptAt!)),
             done: [task],
           },
         };
@@ -158,7 +155,7 @@ export function createWebhookDelivery({
               at: signedAt,
             });
         // The span has no URL: it is the merchant's, and may hold a secret.
-        const { responseStatus, error } = await withSpan(
+        const { responseStatus, error, exchange } = await withSpan(
           'webhook attempt',
           { 'psa.attempt': delivery.attempts + 1 },
           async (step) => {
@@ -175,7 +172,7 @@ export function createWebhookDelivery({
         // would refuse it, and the attempt would be repeated.
         const durationMs = Math.min(Math.max(0, realClock.ms() - startedMs), MAX_DURATION_MS);
         onAttempt?.(error === null, durationMs);
-        await recordAttempt(task, delivery, { at, responseStatus, error, durationMs });
+        await recordAttempt(task, delivery, { at, responseStatus, error, durationMs, exchange });
       },
     },
   };

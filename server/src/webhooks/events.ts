@@ -17,9 +17,10 @@ declare module '../state/events/event.ts' {
 
 /** The event of a delivery whose status has changed; none if it is the same. */
 export function statusEvents(
-  { webhookId, event, url, status, attempts, failures, nextAttemptAt, createdAt }: WebhookDelivery,
+  delivery: WebhookDelivery,
   previousStatus: WebhookDeliveryStatus | null,
 ): WebhookDeliveryEvent[] {
+  const { webhookId, status } = delivery;
   if (status === previousStatus) return [];
   return [
     {
@@ -27,9 +28,31 @@ export function statusEvents(
       resourceId: webhookId,
       kind: `webhook_delivery.${status}`,
       previousStatus,
-      snapshot: { webhookId, event, url, status, attempts, failures, nextAttemptAt, createdAt },
+      snapshot: withoutBody(delivery),
     },
   ];
+}
+
+/** The members of a delivery alone: a new one has its body, which no event shows. */
+function withoutBody({
+  webhookId,
+  event,
+  url,
+  status,
+  attempts,
+  failures,
+  nextAttemptAt,
+  responseStatus,
+  resource,
+  resourceId,
+  subjectType,
+  subjectId,
+  createdAt,
+}: WebhookDelivery): WebhookDelivery {
+  return {
+    ...{ webhookId, event, url, status, attempts, failures, nextAttemptAt, responseStatus },
+    ...{ resource, resourceId, subjectType, subjectId, createdAt },
+  };
 }
 
 export const webhookSnapshots = { webhook_delivery: deliveryFromJson };

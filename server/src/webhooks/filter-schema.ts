@@ -2,11 +2,16 @@ import type { ArgBuilder, InputShapeFromFields } from '@pothos/core';
 import { builder } from '../api/graphql/builder.ts';
 import { inFilter, periodFields, withReplaced } from '../api/graphql/filters.ts';
 import type { Types } from '../api/graphql/mutations.ts';
+import { ValidationError } from '../kernel/errors.ts';
 import { readFilter } from '../kernel/list-filter.ts';
 import { WebhookDeliveryStatusEnum } from './enums-schema.ts';
 import type { WebhookDeliveryFilter } from './model.ts';
 
-const WebhookDeliveryFilterInput = builder.inputType('WebhookDeliveryFilter', {
+/** Each status is a list of its own for the database. */
+const MAX_STATUSES = 20;
+const isHttpStatus = (status: number) => status === 0 || (status >= 100 && status <= 599);
+
+export const WebhookDeliveryFilterInput = builder.inputType('WebhookDeliveryFilter', {
   description: 'Conditions of a list of webhook deliveries. A list with dates is in the order of createdAt.',
   fields: (t) =>
     ({
@@ -14,7 +19,14 @@ const WebhookDeliveryFilterInput = builder.inputType('WebhookDeliveryFilter', {
       event: t.stringList({
         description: 'Selects deliveries of any of these events, each by its name: card_payment.paid.',
       }),
-      reference: t.string({ description: 'Selects the delivery with this webhookId.' }),
+      reference: t.string({
+        description:
+          'Selects the delivery with this webhookId, and those that report the resource with this id, such as an orderCode, a paymentId, a withdrawalId or a refundId; of a payment those of its refunds, disputes and deliveries, too.',
+      }),
+      responseStatus: t.intList({
+        description:
+          'Selects deliveries whose last attempt was answered with any of these HTTP statuses, at most 20: 0 for no answer.',
+      }),
       ...periodFields(t, 'created', 'deliveries made'),
     }) satisfies { [Member in keyof WebhookDeliveryFilter]-?: unknown },
 });
@@ -27,5 +39,21 @@ export const filterArguments = (arg: ArgBuilder<Types>) => ({
 
 /** Reads the arguments as the port has them. @throws ValidationError naming the argument */
 export function filterOf({ filter, status }: InputShapeFromFields<ReturnType<typeof filterArguments>>) {
-  return readFilter<WebhookDeliveryFilter>(withReplaced(filter, { status }));
+  return readDeliveryFilter(withReplaced(filter, { status }));
+}
+
+/** @throws ValidationError naming the member, from `filter` on */
+export function readDeliveryFilter(
+  filter: InputShapeFromFields<ReturnType<typeof filterArguments>>['filter'],
+): WebhookDeliveryFilter {
+  const read = readFilter<WebhookDeliveryFilter>(filter);
+  const { responseStatus } = read;
+  if (responseStatus && (responseStatus.length > MAX_STATUSES || !responseStatus.every(isHttpStatus)))
+    throw new ValidationError([
+      {
+        path: 'filter.responseStatus',
+        message: `must have at most ${MAX_STATUSES} statuses, each 0 or 100 to 599`,
+      },
+    ]);
+  return read;
 }

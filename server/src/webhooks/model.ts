@@ -5,6 +5,7 @@ import { among, before, type Conditions, from, matches, named } from '../kernel/
 import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { callableUrl, nullMessage } from '../kernel/text.ts';
+import type { WebhookExchange } from './exchange.ts';
 
 /** The statuses of a delivery. Pending: an attempt is due. Exhausted: all attempts have failed. */
 export const WEBHOOK_DELIVERY_STATUSES = ['pending', 'delivered', 'exhausted'] as const;
@@ -24,26 +25,63 @@ export interface WebhookDelivery {
   failures: number;
   /** The instant of the next attempt; null if none is due. */
   nextAttemptAt: Date | null;
+  /** The HTTP status of the last attempt's answer: 0 without an answer, null before the first attempt. */
+  responseStatus: number | null;
+  /** The resource whose events it follows in order: the payment of a refund, a dispute or delivered content. */
+  resource: string;
+  resourceId: string;
+  /** The type of the resource that it reports, if that is another one. */
+  subjectType: string | null;
+  /** The id of that resource. Without a type: the id by which the merchant knows the resource itself, if the log has another. */
+  subjectId: string | null;
   createdAt: Date;
+}
+
+/** The resource that a delivery reports. */
+export function subjectOf({ resource, resourceId, subjectType, subjectId }: WebhookDelivery): {
+  type: string;
+  id: string;
+} {
+  return subjectType === null ? { type: resource, id: resourceId } : { type: subjectType, id: subjectId! };
+}
+
+/** The kind of the task that makes an attempt. */
+export const DELIVER = 'webhook.deliver';
+
+/** The kind of the task that sends many deliveries again. */
+export const RESEND = 'webhook.redeliver';
+
+/** The task of the next attempt. Attempts to one host share slots. */
+export function attemptAt({ webhookId, url }: Pick<WebhookDelivery, 'webhookId' | 'url'>, at: Date) {
+  return { kind: DELIVER, key: webhookId, group: URL.canParse(url) ? new URL(url).host : '', at };
 }
 
 /** Reads a delivery back from an event's snapshot in JSON, where instants are text. */
 export function deliveryFromJson(json: unknown): WebhookDelivery {
   const delivery = json as WebhookDelivery & { nextAttemptAt: string | null; createdAt: string };
   return {
+    ...NOT_KNOWN,
     ...delivery,
     nextAttemptAt: delivery.nextAttemptAt === null ? null : new Date(delivery.nextAttemptAt),
     createdAt: new Date(delivery.createdAt),
   };
 }
 
+/** The members that an event of an older version does not have. */
+const NOT_KNOWN = { responseStatus: null, resource: '', resourceId: '', subjectType: null, subjectId: null };
+
 export interface WebhookAttempt {
+  webhookId: string;
+  /** The attempt's number within its delivery, from 1. */
+  number: number;
   at: Date;
   /** The HTTP status of the answer; null without an answer. */
   responseStatus: number | null;
   /** The reason of the failure, in plain words; null if the event was delivered. */
   error: string | null;
   durationMs: number;
+  /** The request and its answer, if they are known without the log. */
+  exchange?: WebhookExchange | null;
 }
 
 /** A replaced secret, which signs beside the new one until an instant. */
@@ -155,19 +193,22 @@ export interface WebhookDeliveryFilter {
   status?: readonly WebhookDeliveryStatus[] | undefined;
   /** The names of events on the wire. */
   event?: readonly string[] | undefined;
-  /** The id. */
+  /** The id, or that of the resource that it reports or whose events it follows. */
   reference?: string | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
+  /** The HTTP statuses of the last answer; 0 for none. */
+  responseStatus?: readonly number[] | undefined;
 }
 
 /** The condition of each member of the filter, for lists and updates. */
 export const webhookDeliveryConditions = {
   status: among('status'),
   event: among('event'),
-  reference: named(['webhookId']),
+  reference: named(['webhookId', 'resourceId', 'subjectId']),
   createdAfter: from('createdAt'),
   createdBefore: before('createdAt'),
+  responseStatus: among('responseStatus'),
 } satisfies Conditions<WebhookDeliveryFilter, WebhookDelivery>;
 
 /** Whether a filter selects a delivery. */
@@ -201,6 +242,10 @@ export interface WebhookService {
   ): Promise<{ version: number; resource: WebhookDelivery } | null>;
   /** Reads the last 50 attempts of each delivery, oldest first. */
   attemptsOf(tenant: Tenant, webhookIds: readonly string[]): Promise<WebhookAttempt[][]>;
+  /** Reads what the last ten attempts of each delivery have sent and what came back, by the attempt's number. */
+  exchangesOf(tenant: Tenant, webhookIds: readonly string[]): Promise<ReadonlyMap<number, WebhookExchange>[]>;
+  /** Reads the signed body of each delivery; null for one that is not found. */
+  payloadsOf(tenant: Tenant, webhookIds: readonly string[]): Promise<(string | null)[]>;
   /** Lists deliveries, newest first, each with its position in the list. */
   list(
     tenant: Tenant,
@@ -224,8 +269,7 @@ export function settingsOf(endpoint: WebhookEndpoint | null, now: Date): Webhook
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────
 
 const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
+const HOUR = 3_600 * SECOND;
 
 /** The hours for which a replaced secret signs beside the new one: the default, which is also the limit. */
 const PREVIOUS_HOURS = 24;
@@ -236,69 +280,12 @@ const MAX_PREVIOUS_HOURS = 7 * 24;
  */
 const MAX_PREVIOUS_SECRETS = 3;
 
-/** The waits between attempts. The first attempt is made at once, so there are seven in all. */
-const BACKOFF_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR];
-/**
- * The jitter: each wait is longer by up to a fifth, so that deliveries that failed together are not retried
- * together.
- */
-const JITTER = 0.2;
 /** The limit of one whole exchange: connect, request, answer (section 6). */
 export const ATTEMPT_TIMEOUT_MS = 5 * SECOND;
-/** The time that an event waits for an earlier event of its resource that has not reached the same URL. */
-const HOLD_BACK_MS = 30 * SECOND;
 /**
  * The number of the last attempts that a delivery shows, because it may be redelivered any number of times.
  */
 export const SHOWN_ATTEMPTS = 50;
-
-/**
- * Decides a delivery's state after an attempt. `random` is from 0 up to 1. `dueAt`: the instant for which the
- * attempt was due; it reveals a redelivery that was requested during the attempt.
- */
-export function decideAttempt(
-  delivery: WebhookDelivery,
-  {
-    delivered,
-    now,
-    random,
-    dueAt = delivery.nextAttemptAt,
-  }: { delivered: boolean; now: Date; random: number; dueAt?: Date | null },
-): WebhookDelivery {
-  const next = { ...delivery, attempts: delivery.attempts + 1 };
-  // Another attempt has settled the delivery meanwhile: this one is recorded but changes nothing.
-  if (delivery.status !== 'pending') return next;
-  if (delivered) return { ...next, status: 'delivered', nextAttemptAt: null };
-  const waitMs = BACKOFF_MS[delivery.failures];
-  const failures = delivery.failures + 1;
-  if (delivery.nextAttemptAt?.getTime() !== dueAt?.getTime()) return { ...next, failures };
-  if (waitMs === undefined) return { ...next, failures, status: 'exhausted', nextAttemptAt: null };
-  return { ...next, failures, nextAttemptAt: plusMs(now, Math.round(waitMs * (1 + JITTER * random))) };
-}
-
-/**
- * The instant until which a delivery waits for the `earlier` ones of its resource to its URL; null if it does
- * not wait. It waits for 30 seconds at most: a receiver that refuses one event must not delay all others.
- */
-export function heldBackUntil(
-  delivery: WebhookDelivery,
-  earlier: readonly (WebhookDelivery | null)[],
-  now: Date,
-): Date | null {
-  const until = plusMs(delivery.createdAt, HOLD_BACK_MS);
-  return until > now && earlier.some((each) => each?.status === 'pending') ? until : null;
-}
-
-/** Whether a delivery waits for an earlier one and not for its own next attempt. */
-export function isHeldBack({ status, attempts }: WebhookDelivery): boolean {
-  return status === 'pending' && attempts === 0;
-}
-
-/** Decides a redelivery: a new series of attempts; a pending delivery is due now and stays in its series. */
-export function decideRedeliver(delivery: WebhookDelivery, now: Date): WebhookDelivery {
-  if (delivery.status === 'pending') return { ...delivery, nextAttemptAt: now };
-  return { ...delivery, status: 'pending', failures: 0, nextAttemptAt: now };
-}
 
 /**
  * The secrets that sign an attempt: the newest first, then earlier ones that have not expired. There may be

@@ -7,7 +7,7 @@ import type { StoredEvent } from '../state/events/event.ts';
 import { ENDPOINT } from './collections.ts';
 import { endpointTable } from './endpoint-store.ts';
 import { statusEvents } from './events.ts';
-import { newWebhookId } from './model.ts';
+import { attemptAt, newWebhookId } from './model.ts';
 import { type Announcement, announcementOf, isSent } from './sent-events.ts';
 import { newWebhookSecret } from './signing.ts';
 import { insertDeliveries, type NewDelivery, selectSubscriptionsOf } from './store.ts';
@@ -34,7 +34,7 @@ export const webhookOutbox: Outbox = async (sql, appended, now) => {
   );
   const endpoints = new Map(found.map(({ tenant, record }) => [tenantKey(tenant), record]));
   const deliveries = announced.flatMap((announcement): TenantRecord<NewDelivery>[] => {
-    const { tenant, event, payload, callbackUrl, orderedBy } = announcement;
+    const { tenant, event, payload, id, callbackUrl, orderedBy } = announcement;
     const endpoint = endpoints.get(tenantKey(tenant));
     const { event: name, ...own } = payload;
     const url = callbackUrl ?? (endpoint?.enabled ? endpoint.url : null);
@@ -49,6 +49,8 @@ export const webhookOutbox: Outbox = async (sql, appended, now) => {
         event: name,
         resource: orderedBy?.type ?? event.resource,
         resourceId: orderedBy?.id ?? event.resourceId,
+        subjectType: orderedBy ? event.resource : null,
+        subjectId: orderedBy ? event.resourceId : (id ?? null),
         url,
         body: JSON.stringify({ event: name, ...envelope, ...own }),
         headers: null,
@@ -56,6 +58,7 @@ export const webhookOutbox: Outbox = async (sql, appended, now) => {
         attempts: 0,
         failures: 0,
         nextAttemptAt: now,
+        responseStatus: null,
         createdAt: now,
       },
     ]);
@@ -81,7 +84,7 @@ export const webhookOutbox: Outbox = async (sql, appended, now) => {
   await insertDeliveries(sql, deliveries);
   return ofTenants.map(([tenant, own]) => ({
     tenant,
-    tasks: own.map(({ record: { webhookId } }) => ({ kind: 'webhook.deliver', key: webhookId, at: now })),
+    tasks: own.map(({ record }) => attemptAt(record, now)),
     events: own.flatMap(({ record }) => statusEvents(record, null)),
   }));
 };
@@ -98,8 +101,9 @@ async function orderBehindCycles(sql: Sql, deliveries: readonly TenantRecord<New
   );
   ofPayments.forEach(({ record }, index) => {
     const subscriptionId = cycles.get(index);
-    if (subscriptionId !== undefined)
-      Object.assign(record, { resource: 'subscription', resourceId: subscriptionId });
+    if (subscriptionId === undefined) return;
+    const subject = record.subjectType === null && { subjectType: 'payment', subjectId: record.resourceId };
+    Object.assign(record, { resource: 'subscription', resourceId: subscriptionId, ...subject });
   });
 }
 

@@ -25,7 +25,7 @@ import { UpstreamFault } from '../upstream/upstream.ts';
 import type { WebhookClaim } from '../upstream/webhook-claim.ts';
 import { received, receivedBodies, relayedDeliveries } from './collections.ts';
 import { statusEvents } from './events.ts';
-import { isWebhookId } from './model.ts';
+import { attemptAt, isWebhookId } from './model.ts';
 import { parsePayload } from './payload.ts';
 import { isSignedWith } from './signing.ts';
 import type { NewDelivery } from './store.ts';
@@ -390,6 +390,8 @@ function decideRelay(
     event: eventNameOf(payload, payment.resource) ?? `${payment.resource}.paid`,
     resource: payment.resource,
     resourceId: payment.id,
+    subjectType: null,
+    subjectId: null,
     url,
     body,
     headers: Object.fromEntries(
@@ -399,12 +401,13 @@ function decideRelay(
     attempts: 0,
     failures: 0,
     nextAttemptAt: now,
+    responseStatus: null,
     createdAt: now,
   };
   return {
     records: [put(relayedDeliveries, delivery)],
     events: statusEvents(delivery, null),
-    tasks: [{ kind: 'webhook.deliver', key: webhookId, at: now }],
+    tasks: [attemptAt(delivery, now)],
   };
 }
 

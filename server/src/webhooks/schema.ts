@@ -4,6 +4,7 @@ import { addEntity } from '../api/graphql/federation.ts';
 import { addLoaders, type LoadersOf } from '../api/graphql/loaders.ts';
 import { authorized, successType } from '../api/graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../api/graphql/paging.ts';
+import { resolveResource } from '../api/graphql/resources.ts';
 import { assertMay, assertUnrestrictedKey, callerOf } from '../kernel/caller.ts';
 import {
   NotFoundError,
@@ -12,14 +13,15 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { seesPayloads, urlFor, WebhookAttemptRef } from './attempt-schema.ts';
 import { WebhookDeliveryStatusEnum } from './enums-schema.ts';
 import { filterArguments, filterOf } from './filter-schema.ts';
-import type {
-  ConfiguredWebhook,
-  WebhookAttempt,
-  WebhookDelivery,
-  WebhookService,
-  WebhookSettings,
+import {
+  type ConfiguredWebhook,
+  subjectOf,
+  type WebhookDelivery,
+  type WebhookService,
+  type WebhookSettings,
 } from './model.ts';
 import {
   DESCRIBED_WEBHOOKS,
@@ -32,6 +34,7 @@ import {
 const loads = addLoaders({
   webhookDelivery: ({ webhooks }, tenant, webhookIds) => webhooks.findMany(tenant, webhookIds),
   webhookAttempts: ({ webhooks }, tenant, webhookIds) => webhooks.attemptsOf(tenant, webhookIds),
+  webhookPayload: ({ webhooks }, tenant, webhookIds) => webhooks.payloadsOf(tenant, webhookIds),
 });
 
 declare module '../api/graphql/services.ts' {
@@ -45,24 +48,6 @@ declare module '../api/graphql/loaders.ts' {
 }
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
-
-const WebhookAttemptRef = builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
-  description: 'One request of a delivery to its URL.',
-  fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'The time at which it was sent.' }),
-    responseStatus: t.exposeInt('responseStatus', {
-      nullable: true,
-      description: 'The HTTP status of the response; null if there was none.',
-    }),
-    error: t.exposeString('error', {
-      nullable: true,
-      description: 'The reason for the failure, in words; null if it was delivered.',
-    }),
-    durationMs: t.exposeInt('durationMs', {
-      description: 'The milliseconds until the answer, or until the attempt was given up.',
-    }),
-  }),
-});
 
 export const WebhookDeliveryRef = builder.objectRef<WebhookDelivery>('WebhookDelivery');
 
@@ -82,7 +67,26 @@ builder.node(WebhookDeliveryRef, {
     event: t.exposeString('event', {
       description: `${listEvents(WEBHOOK_EVENTS)}. Where the account has opted into them: ${listEvents(OPTIONAL_WEBHOOK_EVENTS)}. subaccount.payout is sent at each change of status. In sandbox some have .test. behind the resource, as withdrawal.test.completed.`,
     }),
-    url: t.expose('url', { type: 'Url', description: 'The URL as it was when the event happened.' }),
+    url: t.field({
+      type: 'Url',
+      description:
+        'The URL as it was when the event happened. The values in its query are *** without the permission `webhooks.payloads` or the scope WEBHOOK_PAYLOADS.',
+      resolve: ({ url }, _, context) => urlFor(context, url),
+    }),
+    resource: t.field({
+      type: builder.nodeInterfaceRef(),
+      nullable: true,
+      description:
+        'The resource whose state it reports. Null for a token and for returned money, which have no id, and for a credential that may not read it.',
+      resolve: (delivery, _, context, info) => resolveResource(subjectOf(delivery), context, info) as never,
+    }),
+    payload: t.string({
+      nullable: true,
+      description:
+        'The body, exactly as it is signed and sent. Null without the permission `webhooks.payloads` or the scope WEBHOOK_PAYLOADS.',
+      resolve: ({ webhookId }, _, context) =>
+        seesPayloads(callerOf(context)) ? context.loaders.webhookPayload.load(webhookId) : null,
+    }),
     status: t.field({ type: WebhookDeliveryStatusEnum, resolve: ({ status }) => status }),
     attempts: t.field({
       type: [WebhookAttemptRef],
@@ -110,6 +114,19 @@ const WebhookDeliveryConnection = builder.connectionObject(
 );
 
 // ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+builder.queryField('webhookDelivery', (t) =>
+  t.field({
+    type: WebhookDeliveryRef,
+    nullable: true,
+    description: 'A webhook delivery by its X-Webhook-Id; null if there is none.',
+    args: { webhookId: t.arg.string({ required: true }) },
+    resolve: (_, { webhookId }, context) => {
+      assertMay(callerOf(context), 'webhooks.read');
+      return context.loaders.webhookDelivery.load(webhookId);
+    },
+  }),
+);
 
 builder.queryField('webhookDeliveries', (t) =>
   t.field({
@@ -149,7 +166,12 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
 const WebhookEndpointRef = builder.objectRef<WebhookSettings>('WebhookEndpoint').implement({
   description: 'The address to which the events of an environment are sent, and how. It shows no secret.',
   fields: (t) => ({
-    url: t.expose('url', { type: 'Url', description: 'The URL that receives events.' }),
+    url: t.field({
+      type: 'Url',
+      description:
+        'The URL that receives events. The values in its query are *** without the permission `webhooks.payloads` or the scope WEBHOOK_PAYLOADS.',
+      resolve: ({ url }, _, context) => urlFor(context, url),
+    }),
     enabled: t.exposeBoolean('enabled', {
       description:
         'Whether events are sent to the URL. Those of a payment with a callbackUrl of its own go there in either case.',

@@ -1,9 +1,10 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { BlockList, isIPv6, type LookupFunction } from 'node:net';
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import { type Clock, plusMs } from '../kernel/clock.ts';
+import { KEPT_BYTES, keptBody, keptHeaders, type WebhookExchange } from './exchange.ts';
 import { ATTEMPT_TIMEOUT_MS, mayBeCalled } from './model.ts';
 import { createPublicLookup } from './resolver.ts';
 
@@ -12,6 +13,8 @@ export interface SendResult {
   responseStatus: number | null;
   /** The reason of the failure, in plain words; null if the message was delivered. */
   error: string | null;
+  /** Null if no request was made. */
+  exchange: WebhookExchange | null;
 }
 
 /** Sends one POST. Never rejects: any failure is the attempt's outcome. */
@@ -21,11 +24,6 @@ export type Send = (message: {
   body: string;
 }) => Promise<SendResult>;
 
-/**
- * The most bytes of an answer's body that are read and dropped: only the status counts, and an endless body
- * must end.
- */
-const MAX_ANSWER_BYTES = 4_096;
 const NOT_PUBLIC = 'the URL does not lead to a public https address';
 const CONNECTION_CLOSED = 'the connection was closed before the answer was complete';
 
@@ -55,9 +53,10 @@ export function createSender({
       const target = mayBeCalled(url, privateAddresses) ? new URL(url) : null;
       const isSecure = target?.protocol === 'https:';
       const agent = isSecure ? agents.https : agents.http;
-      if (!target || !agent) return done({ responseStatus: null, error: NOT_PUBLIC });
+      if (!target || !agent) return done({ responseStatus: null, error: NOT_PUBLIC, exchange: null });
 
-      let responseStatus: number | null = null;
+      let answer: IncomingMessage | null = null;
+      const chunks: Buffer[] = [];
       const request = (isSecure ? httpsRequest : httpRequest)(target, {
         method: 'POST',
         agent,
@@ -69,10 +68,21 @@ export function createSender({
           ...headers,
         },
       });
+      const sentHeaders = Object.entries(request.getHeaders()).flatMap(([name, value]) => [
+        name,
+        String(value),
+      ]);
       // The first outcome counts: later events report the end of the destroyed request.
       const end = (error: string | null) => {
         cancelTimeout();
-        done({ responseStatus, error });
+        const { statusCode = null, rawHeaders, headers: answered } = answer ?? {};
+        const kept = keptBody(Buffer.concat(chunks), {
+          type: answered?.['content-type'],
+          encoding: answered?.['content-encoding'],
+        });
+        const responseHeaders = rawHeaders ? keptHeaders(rawHeaders) : null;
+        const exchange = { requestHeaders: keptHeaders(sentHeaders), responseHeaders, ...kept };
+        done({ responseStatus: statusCode, error, exchange });
         request.destroy();
       };
       const cancelTimeout = clock.schedule(plusMs(clock.now(), ATTEMPT_TIMEOUT_MS), () =>
@@ -80,10 +90,12 @@ export function createSender({
       );
       request.on('response', (response) => {
         const status = response.statusCode!;
-        responseStatus = status;
-        let remainingBytes = MAX_ANSWER_BYTES;
+        answer = response;
+        let remainingBytes = KEPT_BYTES;
         response.on('data', (chunk: Buffer) => {
+          chunks.push(chunk);
           remainingBytes -= chunk.length;
+          // The status alone counts, and an endless body must end.
           if (remainingBytes < 0) end(errorOfStatus(status));
         });
         response.on('end', () => end(errorOfStatus(status)));
@@ -112,6 +124,7 @@ function describeError(error: Error & { code?: string }): string {
     return 'the host could not be reached';
   if (/CERT|SELF_SIGNED|ALTNAME|SSL|TLS|EPROTO|UNABLE_TO/.test(code))
     return `no secure connection could be made (${code})`;
+  if (code === 'HPE_HEADER_OVERFLOW') return 'the headers of the answer are too long';
   if (code.startsWith('HPE_')) return 'the answer was not HTTP';
   return code ? `the request failed (${code})` : 'the request failed';
 }

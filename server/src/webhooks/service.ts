@@ -5,21 +5,23 @@ import { withoutExtra } from '../kernel/list-range.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import { type Committer, put } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
+import { selectAttempts, selectExchanges } from './attempt-store.ts';
 import { deliveries, ENDPOINT, endpoints } from './collections.ts';
 import { endpointTable } from './endpoint-store.ts';
 import { statusEvents } from './events.ts';
 import {
   assertEndpointUrl,
   assertNoNull,
+  attemptAt,
   decideConfigure,
-  decideRedeliver,
   parsePreviousSecretHours,
   settingsOf,
   type WebhookService,
 } from './model.ts';
 import { parseOptionalEvents } from './sent-events.ts';
+import { decideRedeliver } from './series.ts';
 import { newWebhookSecret } from './signing.ts';
-import { countDeliveries, deliveryTable, listDeliveries, selectAttempts } from './store.ts';
+import { countDeliveries, deliveryTable, listDeliveries, selectPayloads } from './store.ts';
 
 /** The webhook service on Postgres: every change is a command to the committer, every read one statement. */
 export function createWebhookService({
@@ -84,7 +86,7 @@ export function createWebhookService({
             writes: {
               records: [put(deliveries, delivery)],
               events: statusEvents(delivery, found.status),
-              tasks: [{ kind: 'webhook.deliver', key: webhookId, at: state.now }],
+              tasks: [attemptAt(delivery, state.now)],
             },
           };
         },
@@ -101,6 +103,20 @@ export function createWebhookService({
     async attemptsOf(tenant, webhookIds) {
       const rows = await selectAttempts(database.sql, tenant, [...new Set(webhookIds)]);
       return webhookIds.map((webhookId) => rows.filter((row) => row.webhookId === webhookId));
+    },
+
+    async exchangesOf(tenant, webhookIds) {
+      const rows = await selectExchanges(database.sql, tenant, [...new Set(webhookIds)]);
+      const ofDeliveries = Map.groupBy(rows, ({ webhookId }) => webhookId);
+      return webhookIds.map(
+        (webhookId) =>
+          new Map(ofDeliveries.get(webhookId)?.map(({ number, exchange }) => [number, exchange] as const)),
+      );
+    },
+
+    async payloadsOf(tenant, webhookIds) {
+      const found = await selectPayloads(database.sql, tenant, [...new Set(webhookIds)]);
+      return webhookIds.map((webhookId) => found.get(webhookId) ?? null);
     },
 
     async list(tenant, range) {

@@ -20,10 +20,8 @@ import type { TenantTable } from '../state/db/tenant-table.ts';
 import { previousSecretsOf } from './endpoint-store.ts';
 import {
   isWebhookId,
-  SHOWN_ATTEMPTS,
   type SigningSecrets,
   WEBHOOK_DELIVERY_STATUSES,
-  type WebhookAttempt,
   type WebhookDelivery,
   type WebhookDeliveryFilter,
   webhookDeliveryConditions,
@@ -34,11 +32,17 @@ import {
 const columns = {
   webhookId: fixed('webhook_id'),
   event: fixed('event'),
-  url: fixed('url'),
+  // A redelivery may send it to another URL.
+  url: changing('url'),
   status: changing('status'),
   attempts: changing('attempts'),
   failures: changing('failures'),
   nextAttemptAt: changing('next_attempt_at'),
+  responseStatus: changing('response_status'),
+  resource: fixed('resource'),
+  resourceId: fixed('resource_id'),
+  subjectType: fixed('subject_type'),
+  subjectId: fixed('subject_id'),
   createdAt: fixed('created_at'),
 } satisfies Columns<WebhookDelivery>;
 
@@ -56,9 +60,6 @@ export interface NewDelivery extends WebhookDelivery {
   /** The version and the instant of the reported state; null for a relayed webhook. */
   resourceVersion: number | null;
   occurredAt: Date | null;
-  /** The resource whose events it follows in order: the payment of a refund, a dispute or delivered content. */
-  resource: string;
-  resourceId: string;
   body: string;
   /** The headers of a relayed webhook, its signature included; null if this server signs each attempt. */
   headers: Record<string, string> | null;
@@ -68,8 +69,6 @@ declare module '../state/db/tables.ts' {
   interface Tables {
     webhook_delivery: RowsOf<WebhookDelivery, typeof columns> &
       Listed & {
-        resource: string;
-        resource_id: string;
         resource_version: number | null;
         occurred_at: Date | null;
         body: string;
@@ -89,10 +88,11 @@ export async function insertDeliveries(
   await raw`
     /* insert_deliveries */
     insert into webhook_delivery (account_id, environment, webhook_id, event_version, resource_version, occurred_at, event,
-      resource, resource_id, url, body, headers, status, attempts, failures, next_attempt_at, created_at)
+      resource, resource_id, subject_type, subject_id, url, body, headers, status, attempts, failures, next_attempt_at,
+      created_at)
     select d.account_id, d.environment, d.webhook_id, d.event_version, d.resource_version,
-      d.occurred_at, d.event, d.resource, d.resource_id, d.url, d.body, d.headers::jsonb, d.status, d.attempts, d.failures,
-      d.next_attempt_at, d.created_at
+      d.occurred_at, d.event, d.resource, d.resource_id, d.subject_type, d.subject_id, d.url, d.body, d.headers::jsonb,
+      d.status, d.attempts, d.failures, d.next_attempt_at, d.created_at
     from unnest(
       ${tenantArrays(deliveries)},
       ${of(({ webhookId }) => webhookId)}::text[],
@@ -102,6 +102,8 @@ export async function insertDeliveries(
       ${of(({ event }) => event)}::text[],
       ${of(({ resource }) => resource)}::text[],
       ${of(({ resourceId }) => resourceId)}::text[],
+      ${of(({ subjectType }) => subjectType)}::text[],
+      ${of(({ subjectId }) => subjectId)}::text[],
       ${of(({ url }) => url)}::text[],
       ${of(({ body }) => body)}::text[],
       ${of(({ headers }) => headers && JSON.stringify(headers))}::text[],
@@ -111,7 +113,7 @@ export async function insertDeliveries(
       ${of(({ nextAttemptAt }) => nextAttemptAt)}::timestamptz[],
       ${of(({ createdAt }) => createdAt)}::timestamptz[]
     ) with ordinality d (account_id, environment, webhook_id, event_version, resource_version, occurred_at, event, resource,
-      resource_id, url, body, headers, status, attempts, failures, next_attempt_at, created_at, nth)
+      resource_id, subject_type, subject_id, url, body, headers, status, attempts, failures, next_attempt_at, created_at, nth)
     order by d.nth
     on conflict (webhook_id) do nothing`.execute(sql);
 }
@@ -142,7 +144,7 @@ export async function selectSubscriptionsOf(
   return new Map(rows.map((row) => [row.nth - 1, row.subscription_id]));
 }
 
-/** Updates the outcome of deliveries; all their other fields never change. */
+/** Updates the outcome of deliveries, and where they go; all their other fields never change. */
 export async function updateDeliveries(
   sql: Sql,
   deliveries: readonly TenantRecord<WebhookDelivery>[],
@@ -155,13 +157,16 @@ export async function updateDeliveries(
     attempts: record.attempts,
     failures: record.failures,
     next_attempt_at: record.nextAttemptAt,
+    response_status: record.responseStatus,
+    url: record.url,
   }));
   await raw`
     update webhook_delivery d
-    set status = c.status, attempts = c.attempts, failures = c.failures, next_attempt_at = c.next_attempt_at
+    set status = c.status, attempts = c.attempts, failures = c.failures, next_attempt_at = c.next_attempt_at,
+      response_status = c.response_status, url = c.url
     from jsonb_to_recordset(${JSON.stringify(changed)}::jsonb) as c (
       account_id text, environment text, webhook_id text, status text, attempts integer, failures integer,
-      next_attempt_at timestamptz
+      next_attempt_at timestamptz, response_status integer, url text
     )
     where d.account_id = c.account_id and d.environment = c.environment and d.webhook_id = c.webhook_id
   `.execute(sql);
@@ -263,6 +268,30 @@ export async function selectNeighbours(
   });
 }
 
+/** Selects the tenant of a delivery, for the operator, who knows its id alone. */
+export async function selectTenantOf(sql: Sql, webhookId: string): Promise<Tenant | null> {
+  if (!isWebhookId(webhookId)) return null;
+  const row = await sql
+    .selectFrom('webhook_delivery')
+    .select(['account_id', 'environment'])
+    .where('webhook_id', '=', webhookId)
+    .executeTakeFirst();
+  return row ? tenantOf(row) : null;
+}
+
+/** Selects the signed bodies of deliveries. */
+export async function selectPayloads(
+  sql: Sql,
+  tenant: Tenant,
+  webhookIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await ofTenant(sql, 'webhook_delivery', tenant)
+    .select(['webhook_id', 'body'])
+    .where('webhook_id', 'in', webhookIds)
+    .execute();
+  return new Map(rows.map((row) => [row.webhook_id, row.body]));
+}
+
 /** Lists a range of the deliveries, newest first. */
 export async function listDeliveries(
   sql: Sql,
@@ -280,60 +309,10 @@ export function countDeliveries(sql: Sql, tenant: Tenant, filter: WebhookDeliver
   return countFiltered(sql, tenant, 'webhook_delivery', conditionsOf(filter), { status });
 }
 
-const conditionsOf = listConditions(webhookDeliveryConditions, {
+export const conditionsOf = listConditions(webhookDeliveryConditions, {
   columns: deliveryTable.columns,
   lists: { status: WEBHOOK_DELIVERY_STATUSES },
 });
-
-// ── Attempts ────────────────────────────────────────────────────────────────────────────────────
-
-export interface StoredAttempt extends WebhookAttempt {
-  webhookId: string;
-  /** The attempt's number within its delivery, from 1. */
-  number: number;
-}
-
-export async function insertAttempts(
-  sql: Sql,
-  attempts: readonly TenantRecord<StoredAttempt>[],
-): Promise<void> {
-  const of = <Member>(member: (attempt: StoredAttempt) => Member) =>
-    attempts.map(({ record }) => member(record));
-  await raw`
-    /* insert_attempts */
-    insert into webhook_attempt (webhook_id, number, at, response_status, error, duration_ms)
-    select * from unnest(
-      ${of(({ webhookId }) => webhookId)}::text[],
-      ${of(({ number }) => number)}::integer[],
-      ${of(({ at }) => at)}::timestamptz[],
-      ${of(({ responseStatus }) => responseStatus)}::integer[],
-      ${of(({ error }) => error)}::text[],
-      ${of(({ durationMs }) => durationMs)}::integer[]
-    )`.execute(sql);
-}
-
-/** Selects the last attempts of each delivery, oldest first. */
-export async function selectAttempts(
-  sql: Sql,
-  tenant: Tenant,
-  webhookIds: readonly string[],
-): Promise<StoredAttempt[]> {
-  const rows = await ofTenant(sql, 'webhook_delivery', tenant)
-    .innerJoin('webhook_attempt', 'webhook_attempt.webhook_id', 'webhook_delivery.webhook_id')
-    .selectAll('webhook_attempt')
-    .where('webhook_delivery.webhook_id', 'in', webhookIds)
-    .where((row) => row('webhook_attempt.number', '>', row('webhook_delivery.attempts', '-', SHOWN_ATTEMPTS)))
-    .orderBy('webhook_attempt.number')
-    .execute();
-  return rows.map((row) => ({
-    webhookId: row.webhook_id,
-    number: row.number,
-    at: row.at,
-    responseStatus: row.response_status,
-    error: row.error,
-    durationMs: row.duration_ms,
-  }));
-}
 
 // ── Received webhooks ───────────────────────────────────────────────────────────────────────────
 

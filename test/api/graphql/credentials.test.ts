@@ -121,6 +121,8 @@ const OPERATIONS: Record<string, Row> = {
   'Query.viewer': { rest: '{ credential }', outcomes: all('ok') },
   'Query.wallet': query('{ balanceCents }', 'wallet'),
   'Query.webhookDeliveries': query('{ totalCount }'),
+  'Query.webhookDelivery': query('(webhookId: "x") { webhookId }'),
+  'Query.webhookRedelivery': query('(redeliveryId: "x") { status }'),
   'Query.webhookEndpoint': query('{ url }'),
   'Query.webhookEvents': query('{ name }'),
 
@@ -163,6 +165,9 @@ const OPERATIONS: Record<string, Row> = {
   'Mutation.deleteProduct': mutation(`(productId: "${NO_ID}")`, 'NotFoundError'),
   'Mutation.pauseToken': mutation('(token: "x")', 'NotFoundError'),
   'Mutation.redeliverWebhook': mutation('(webhookId: "x")', 'NotFoundError'),
+  'Mutation.redeliverWebhooks': mutation('(input: { filter: {}, idempotencyKey: "" })', 'ValidationError'),
+  'Mutation.cancelWebhookRedelivery': mutation('(redeliveryId: "x")', 'NotFoundError'),
+  'Mutation.sendTestWebhook': mutation('(input: { event: "x" })', 'ValidationError'),
   'Mutation.refundCardPayment': mutation(`(input: { orderCode: "PSC-0", ${KEY} })`, 'NotFoundError'),
   'Mutation.refundCharge': mutation(`(input: { chargeId: "psc_${NO_HEX}", ${KEY} })`, 'NotFoundError'),
   'Mutation.refundPayment': mutation(`(input: { paymentId: "psa_${NO_HEX}", ${KEY} })`, 'NotFoundError'),

@@ -229,6 +229,7 @@ describeOnDatabase('refunds', (open) => {
       key: second.orderCode,
       attempts: 1,
       outages: 0,
+      group: '',
       lease: '',
       revision: await scheduleResolve(core, second.orderCode),
     });

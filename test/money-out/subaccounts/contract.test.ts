@@ -148,7 +148,7 @@ describeOnDatabase('subaccounts', (open) => {
         () =>
         async ({ body }) => {
           bodies.push(body);
-          return { responseStatus: 200, error: null };
+          return { responseStatus: 200, error: null, exchange: null };
         },
     });
     await core.webhooks.configure(core.tenant, { url: 'https://integrador.example/psa' });

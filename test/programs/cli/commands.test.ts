@@ -49,6 +49,18 @@ describe('the parser of psa', () => {
     ['tokens resume tok_1', 'tokens.resume', { token: 'tok_1' }],
     ['tokens list', 'tokens.list', {}],
     [
+      'webhooks list --live --status exhausted --response-status 503',
+      'webhooks.list',
+      { environment: 'live', status: 'exhausted', responseStatus: 503 },
+    ],
+    ['webhooks show whd_1', 'webhooks.show', { webhookId: 'whd_1' }],
+    ['webhooks redeliver whd_1', 'webhooks.redeliver', { webhookId: 'whd_1' }],
+    [
+      'webhooks test payment.paid --sandbox',
+      'webhooks.test',
+      { environment: 'sandbox', event: 'payment.paid' },
+    ],
+    [
       'accounts set acc_1 --card-payments off --card-release-days 0 --payout-fee-pix 1 --payout-fee-pix-turbo 2.5 --payout-fee-ltc 0,05 --payout-fee-usd 1000.00 --subaccount-markup 0.29',
       'accounts.set',
       {
@@ -67,15 +79,15 @@ describe('the parser of psa', () => {
   test.each<[string, string]>([
     [
       'key',
-      'There is no command "key"; there are keys, accounts, doubts, upstream, store, tokens, ltc, backup, restore, restored',
+      'There is no command "key"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, ltc, backup, restore, restored',
     ],
     [
       'constructor list',
-      'There is no command "constructor"; there are keys, accounts, doubts, upstream, store, tokens, ltc, backup, restore, restored',
+      'There is no command "constructor"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, ltc, backup, restore, restored',
     ],
     [
       '--json',
-      'A command is missing before --json; there are keys, accounts, doubts, upstream, store, tokens, ltc, backup, restore, restored',
+      'A command is missing before --json; there are keys, accounts, doubts, upstream, store, tokens, webhooks, ltc, backup, restore, restored',
     ],
     ['keys', 'A command is missing; there are keys create, keys list, keys revoke'],
     ['keys --json', 'A command is missing before --json; there are keys create, keys list, keys revoke'],
@@ -101,6 +113,8 @@ describe('the parser of psa', () => {
     ['ltc list psa_1', 'Unexpected argument "psa_1"'],
     ['ltc credit', "Missing required argument 'PAYMENT-ID'"],
     ['tokens pause', "Missing required argument 'TOKEN'"],
+    ['webhooks list', 'Give --live or --sandbox: each of the two has a log of its own'],
+    ['webhooks list --live --response-status x', '--response-status must be an HTTP status, or 0'],
     ['tokens pause tok_1 --minutes 1h', '--minutes must be a whole number of minutes, such as 60'],
     ['store', 'A command is missing; there are store import'],
     ['store import --live', "Missing required argument 'FILE'"],

@@ -477,7 +477,7 @@ describe('on a data folder that a running server uses', () => {
         ok: false,
       });
     expect(await ask('keys.create', { environment: 'live', permissions: ['tudo'], name: null })).toContain(
-      '--permission \\"tudo\\" is unknown; there are subcontas.gerenciar, subcontas.sacar, statement.read',
+      '--permission \\"tudo\\" is unknown; there are subcontas.gerenciar, subcontas.sacar, statement.read, webhooks.payloads',
     );
     for (const line of [
       'nonsense',
@@ -642,7 +642,7 @@ describe('invalid input', () => {
   const mistakes: [string[], RegExp][] = [
     [
       ['keys', 'create', '--live', '--permission', 'tudo'],
-      /^--permission "tudo" is unknown; there are subcontas\.gerenciar, subcontas\.sacar, statement\.read\. See npm run psa -- keys create --help$/m,
+      /^--permission "tudo" is unknown; there are subcontas\.gerenciar, subcontas\.sacar, statement\.read, webhooks\.payloads\. See npm run psa -- keys create --help$/m,
     ],
     [
       ['keys', 'create', '--live', '--name', 'x'.repeat(101)],

@@ -39,6 +39,8 @@ const BOUNDED: Record<string, string> = {
   'Query._entities': 'the representations of the request',
   'Query.nodes': 'the ids of the request',
   'Query.webhookEvents': 'the events of the code',
+  'WebhookAttempt.requestHeaders': 'at most 4,096 characters',
+  'WebhookAttempt.responseHeaders': 'at most 4,096 characters',
   'RefundTotals.groups': 'the hours of 31 days, by statuses',
   'SalesTotals.groups': 'MAX_SLOTS, by methods and statuses',
   'StatementUpdate.entries': 'the transactions of one commit',

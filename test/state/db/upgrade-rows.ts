@@ -337,6 +337,10 @@ export const DATA: Record<string, string> = {
     ${observed('dispute', 'dsp_seen', 'open')}
     insert into dispute_shortfall (account_id, environment, resource, resource_id, claims)
       values (${TENANT}, 'payment', '${ROWS.paidPayment}', '[]');`,
+  '0049_webhook_log': `
+    insert into webhook_redelivery (redelivery_id, account_id, environment, filter, to_current_url, upto, place, total,
+        done, created_at)
+      values ('whr_65f0c0ffee65f0c0ffee65f0', ${TENANT}, '{}', false, 1, 0, 1, 0, ${AT});`,
 };
 
 /** A mirrored resource of another service. */

@@ -325,7 +325,7 @@ describeOnBothEngines('work that waits', (open) => {
           done.push(`slow ${task.key}`);
         },
       },
-      pool: { kinds: ['slow'], slots: 12, slotsPerTenant: 4 },
+      pool: { kinds: ['slow'], slots: 12, slotsPerTenant: 4, slotsWhileFree: 4 },
       onError: (error) => expect.unreachable(String(error)),
     });
     onTestFinished(() => queue.close());
@@ -345,6 +345,50 @@ describeOnBothEngines('work that waits', (open) => {
     finish.resolve();
     await queue.settled();
     expect(done).toHaveLength(164);
+    expect(await tasks()).toEqual([]);
+  });
+
+  test('A group of tasks that take long delays no other of its tenant while most slots are free, and no other tenant ever', async () => {
+    const other: Tenant = { ...TENANT, accountId: 'acc_other' };
+    const finish = deferred();
+    const begun: Task[] = [];
+    const clock = createManualClock();
+    const queue = createWorkQueue({
+      database,
+      clock,
+      handlers: {
+        async slow(task) {
+          begun.push(task);
+          if (task.group.startsWith('dead')) await finish.promise;
+        },
+      },
+      pool: { kinds: ['slow'], slots: 24, slotsPerTenant: 4, slotsWhileFree: 10 },
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    onTestFinished(() => queue.close());
+    const slow = (group: string, index: number) => ({
+      ...{ ...at(clock, -SECOND, `${group} ${index}`), kind: 'slow', group },
+    });
+    const of = (group: string) => begun.filter((task) => task.group === group).length;
+    // The tasks of the dead group have been due for the longest time.
+    await schedule(...Array.from({ length: 60 }, (_, index) => slow('dead', index)));
+    await schedule({ ...at(clock, 0, 'alive'), kind: 'slow', group: 'alive' });
+    queue.start();
+    await expect.poll(() => of('alive')).toBe(1);
+    expect(of('dead')).toBeGreaterThanOrEqual(4);
+    expect(of('dead')).toBeLessThan(8);
+    // A tenant with many such groups takes less than half of the slots.
+    await schedule(...Array.from({ length: 60 }, (_, index) => slow(`dead ${index}`, index)));
+    await schedule({ ...at(clock, 0, 'waiting'), kind: 'slow', group: 'waiting' });
+    clock.advance(SECOND);
+    await scheduleTasks(database.sql, other, [{ ...at(clock, 0, 'theirs'), kind: 'slow' }]);
+    clock.advance(SECOND);
+    await expect.poll(() => begun.filter(({ accountId }) => accountId === other.accountId)).toHaveLength(1);
+    expect(of('waiting')).toBe(0);
+    expect(begun.length).toBeLessThanOrEqual(2 + 10 + 3 + 1);
+    finish.resolve();
+    await queue.settled();
+    expect(of('waiting')).toBe(1);
     expect(await tasks()).toEqual([]);
   });
 
@@ -371,7 +415,7 @@ describeOnBothEngines('work that waits', (open) => {
       },
       // The slot of the task is free again.
       onTask: () => next.resolve(),
-      pool: { kinds: ['slow'], slots: 12, slotsPerTenant: 1 },
+      pool: { kinds: ['slow'], slots: 12, slotsPerTenant: 1, slotsWhileFree: 1 },
       onError: (error) => expect.unreachable(String(error)),
     });
     onTestFinished(() => queue.close());
@@ -414,7 +458,7 @@ describeOnBothEngines('work that waits', (open) => {
       clock,
       handlers: { test: () => Promise.resolve(), slow: () => Promise.resolve() },
       onTask: () => ended.resolve(),
-      pool: { kinds: ['slow'], slots: 12, slotsPerTenant: 6 },
+      pool: { kinds: ['slow'], slots: 12, slotsPerTenant: 6, slotsWhileFree: 6 },
       onError: (error) => expect.unreachable(String(error)),
     });
     onTestFinished(() => queue.close());
@@ -581,7 +625,7 @@ describeOnBothEngines('work that waits', (open) => {
           await Promise.resolve();
         },
       },
-      pool: { kinds: ['slow'], slots: 2, slotsPerTenant: 1 },
+      pool: { kinds: ['slow'], slots: 2, slotsPerTenant: 1, slotsWhileFree: 1 },
       onError: (error) => expect.unreachable(String(error)),
     });
     onTestFinished(() => queue.close());

@@ -125,6 +125,7 @@ const ARGUMENTS: readonly Rule[] = [
   [/\((productId|deliveryId)\)$/, 'The identifier: 24 hex digits, in upper or lower case.'],
   [/\(storeProductId\)$/, 'The identifier that the list of the store shows.'],
   [/\(webhookId\)$/, 'The X-Webhook-Id header of the delivery.'],
+  [/\(redeliveryId\)$/, 'The redelivery’s identifier, whr_…, as returned by redeliverWebhooks.'],
   [/\(tokenId\)$/, 'The identifier of a token: tok_ and 24 hex digits.'],
 ];
 

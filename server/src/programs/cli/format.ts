@@ -9,6 +9,9 @@ import type { EndpointFinding, UpstreamCheck } from '../../kernel/upstream-check
 import type { PausedToken } from '../../money-in/card-payments/tokens/model.ts';
 import type { UnmatchedLtc } from '../../money-in/ltc/model.ts';
 import type { ListedDoubt } from '../../requests/model.ts';
+import type { ShownWebhook } from '../../webhooks/managed.ts';
+import type { WebhookAttempt, WebhookDelivery } from '../../webhooks/model.ts';
+import type { SentTest } from '../../webhooks/tests.ts';
 import type { Saved } from '../ops/backup.ts';
 import type { OperationName } from '../ops/operations.ts';
 
@@ -121,6 +124,26 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
               ? 'revoked'
               : formatInstant(expiresAt),
       });
+    case 'webhooks.list':
+      return formatTable((result as { deliveries: Json<WebhookDelivery>[] }).deliveries, 'None matches.', {
+        id: ({ webhookId }) => webhookId,
+        event: ({ event }) => event,
+        status: ({ status }) => status,
+        answer: ({ responseStatus }) => (responseStatus === 0 ? 'none' : String(responseStatus ?? '')),
+        attempts: ({ attempts }) => String(attempts),
+        url: ({ url }) => url,
+        created: ({ createdAt }) => formatInstant(createdAt),
+      });
+    case 'webhooks.show':
+      return formatWebhook(result as ShownWebhook);
+    case 'webhooks.test': {
+      const { webhookId, event, url, payload, attempt } = result as SentTest;
+      return formatLines([`${webhookId}  ${event}`, `POST ${url}`, payload, ...linesOf(attempt)]);
+    }
+    case 'webhooks.redeliver': {
+      const { webhookId, url } = (result as { delivery: WebhookDelivery }).delivery;
+      return `The webhook ${webhookId} is sent to ${oneLine(url)} again.\n`;
+    }
     case 'tokens.paused':
       return formatTable((result as { tokens: Json<PausedToken>[] }).tokens, 'None is paused.', {
         id: ({ tokenId }) => tokenId,
@@ -134,6 +157,34 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
             : formatInstant(pausedUntil),
       });
   }
+}
+
+/** Formats a webhook with its attempts, each side of them in its order. */
+function formatWebhook({ delivery, payload, attempts }: ShownWebhook): string {
+  const { webhookId, accountId, environment, event, status, url } = delivery;
+  const head = [
+    `${webhookId}  ${event}  ${status}`,
+    `account ${accountId}, ${environment}`,
+    `POST ${url}`,
+    payload ?? '',
+  ];
+  return formatLines([...head, ...attempts.flatMap(linesOf)]);
+}
+
+/** The lines of an attempt: what was sent, and what came back. */
+function linesOf({ number, at, responseStatus, error, durationMs, exchange }: WebhookAttempt): string[] {
+  return [
+    '',
+    `Attempt ${number}, ${formatInstant(String(at))}, ${durationMs} ms: ${error ?? `delivered (${responseStatus})`}`,
+    ...(exchange?.requestHeaders ?? []).map(([name, value]) => `> ${name}: ${value}`),
+    ...(exchange?.responseHeaders ?? []).map(([name, value]) => `< ${name}: ${value}`),
+    ...(exchange?.responseBody ?? '').split('\n').filter(Boolean),
+    ...(exchange?.isBodyCut ? ['(the answer goes on)'] : []),
+  ];
+}
+
+function formatLines(lines: readonly string[]): string {
+  return lines.map((line) => `${oneLine(line)}\n`).join('');
 }
 
 /** The words for what a token lets its holder do. */

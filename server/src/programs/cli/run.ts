@@ -1,7 +1,12 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sql as raw } from 'kysely';
-import { bootstrapRemote, createAdministration, findManagedAccount } from '../../access/administration.ts';
+import {
+  bootstrapRemote,
+  createAdministration,
+  findManagedAccount,
+  findNamedAccount,
+} from '../../access/administration.ts';
 import { tokens } from '../../access/collections.ts';
 import { MAX_LOGO_BYTES } from '../../access/logo.ts';
 import { createStoreAdministration, createStoreService } from '../../catalogue/store/service.ts';
@@ -24,6 +29,10 @@ import { openDatabase } from '../../state/db/open.ts';
 import { createRecords } from '../../state/db/records.ts';
 import { followDatabaseTime, selectTime } from '../../state/db/time.ts';
 import { announcement, STREAM_CHANNEL } from '../../state/events/announcement.ts';
+import { createWebhookAdministration } from '../../webhooks/administration.ts';
+import { createSender } from '../../webhooks/sender.ts';
+import { createWebhookService } from '../../webhooks/service.ts';
+import { createWebhookTests } from '../../webhooks/test-service.ts';
 import { type Config, ConfigError, invocationDir, readConfig } from '../config/config.ts';
 import { createDoubts } from '../modes/doubts.ts';
 import { createUpstreamCheck } from '../modes/upstream-check.ts';
@@ -271,6 +280,15 @@ async function performOnDatabase(
       ...createStoreAdministration({
         store: createStoreService(parts),
         findAccount: (id) => findManagedAccount(database.sql, id),
+      }),
+      ...createWebhookAdministration({
+        database,
+        webhooks: createWebhookService({ ...parts, privateAddresses: config.webhookPrivateAddresses }),
+        tests: createWebhookTests({
+          ...{ database, clock },
+          send: createSender({ clock, privateAddresses: config.webhookPrivateAddresses }),
+        }),
+        findAccount: (id) => findNamedAccount(database.sql, id),
       }),
     };
     const result = await findOperation(operation)!.perform(administration, input);

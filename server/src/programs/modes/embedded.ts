@@ -61,10 +61,13 @@ import { resumeSimulatedClock } from '../../rails/simulated/clock.ts';
 import { createSimulatedLitecoin } from '../../rails/simulated/litecoin.ts';
 import { createSimulatedPix } from '../../rails/simulated/pix.ts';
 import { createRequestKeys } from '../../state/commit/idempotency.ts';
+import { createBulkRedelivery } from '../../webhooks/bulk-service.ts';
 import { createWebhookDelivery } from '../../webhooks/delivery.ts';
+import { createWebhookRedelivery } from '../../webhooks/redelivery.ts';
 import { createSender } from '../../webhooks/sender.ts';
 import { DESCRIBED_WEBHOOKS } from '../../webhooks/sent-events.ts';
 import { createWebhookService } from '../../webhooks/service.ts';
+import { createWebhookTests } from '../../webhooks/test-service.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createControls } from '../simulator/controls.ts';
 import { createSimulatorRoutes } from '../simulator/routes.ts';
@@ -196,13 +199,14 @@ export async function createEmbeddedRuntime({
     payer: pix,
   });
   const webhooks = createWebhookService({ database, committer, clock, privateAddresses });
+  const send = createSender({ clock: realClock, privateAddresses });
   const delivery = createWebhookDelivery({
     relaySecrets: null,
     database,
     committer,
     clock,
     realClock,
-    send: createSender({ clock: realClock, privateAddresses }),
+    send,
     onAttempt: metrics.onWebhook,
   });
   const services = {
@@ -219,6 +223,8 @@ export async function createEmbeddedRuntime({
     sandbox,
     subscriptions,
     webhooks,
+    webhookRedeliveries: createBulkRedelivery({ database, committer }),
+    webhookTests: createWebhookTests({ database, clock, realClock, send }),
   };
   const hostedPayments = { ...cardPayments, ...charging, refund: refunds.refund };
   /** Opens the page of a payment, also of one by LTC, whose network is asked here. */
@@ -259,6 +265,7 @@ export async function createEmbeddedRuntime({
         meter: metrics,
       }).tasks,
       ...delivery.tasks,
+      ...createWebhookRedelivery({ database, committer }).tasks,
       ...subscriptions.tasks,
     },
     updates: (updates) => updates,

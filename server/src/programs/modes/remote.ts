@@ -25,9 +25,15 @@ import { createPoller, type Poller } from '../../upstream/poller.ts';
 import { createReads } from '../../upstream/reads.ts';
 import { redactionOf } from '../../upstream/secrets.ts';
 import { createServiceClock } from '../../upstream/service-clock.ts';
+import { createBulkRedelivery } from '../../webhooks/bulk-service.ts';
 import { createWebhookDelivery } from '../../webhooks/delivery.ts';
 import { createReceiver, RECEIVE_PATH } from '../../webhooks/receive.ts';
-import { createRemoteWebhooks } from '../../webhooks/remote/service.ts';
+import { createWebhookRedelivery } from '../../webhooks/redelivery.ts';
+import {
+  createRemoteRedeliveries,
+  createRemoteWebhooks,
+  remoteWebhookTests,
+} from '../../webhooks/remote/service.ts';
 import { createSender } from '../../webhooks/sender.ts';
 import { createWebhookService } from '../../webhooks/service.ts';
 import type { UpstreamConfig } from '../config/config.ts';
@@ -190,6 +196,8 @@ export async function createRemoteRuntime({
   const webhooks = createRemoteWebhooks(
     createWebhookService({ database, committer, clock, privateAddresses }),
   );
+  const webhookRedeliveries = createRemoteRedeliveries(createBulkRedelivery({ database, committer }));
+  const redelivery = createWebhookRedelivery({ database, committer });
   const receiver = createReceiver({
     database,
     committer,
@@ -257,12 +265,14 @@ export async function createRemoteRuntime({
     requestKeys: () => requestKeys,
     requests: () => requestsInDoubt,
     webhooks: () => webhooks,
+    webhookRedeliveries: () => webhookRedeliveries,
+    webhookTests: () => remoteWebhookTests,
   });
 
   return {
     access,
     servicesFor,
-    tasks: { ...intents.tasks, ...receiver.tasks, ...delivery.tasks },
+    tasks: { ...intents.tasks, ...receiver.tasks, ...delivery.tasks, ...redelivery.tasks },
     updates: (updates) => withPolling(updates, poller, mirrored),
     async routes() {
       if (!config.demo) return receiver.routes;

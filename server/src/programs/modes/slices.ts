@@ -34,6 +34,8 @@ import '../../money-in/subscriptions/updates/schema.ts';
 import '../../money-out/wallet/schema.ts';
 import '../../money-out/wallet/statement/schema.ts';
 import '../../webhooks/schema.ts';
+import '../../webhooks/bulk-schema.ts';
+import '../../webhooks/test-schema.ts';
 import '../../webhooks/updates/schema.ts';
 import { accounts } from '../../access/collections.ts';
 import { accessSnapshots } from '../../access/events.ts';

@@ -23,6 +23,12 @@ import {
 } from '../../money-in/card-payments/tokens/model.ts';
 import { creditLtcInput, type LtcAdministration, listUnmatchedInput } from '../../money-in/ltc/model.ts';
 import { type Doubts, settleDoubtInput } from '../../requests/model.ts';
+import {
+  listWebhooksInput,
+  testWebhookInput,
+  type WebhookAdministration,
+  webhookInput,
+} from '../../webhooks/managed.ts';
 
 /** The operations of the psa command, in its own process or in a running server. */
 export type OperationName = keyof typeof OPERATIONS;
@@ -41,6 +47,7 @@ export type Managed = Administration &
   Doubts &
   StoreAdministration &
   RecordsAdministration &
+  WebhookAdministration &
   UpstreamChecker;
 
 const OPERATIONS = {
@@ -69,6 +76,14 @@ const OPERATIONS = {
   ),
   'tokens.list': operation(listTokensInput, (administration, input) => administration.listTokens(input)),
   'tokens.paused': operation(noInput, (administration) => administration.listPausedTokens()),
+  'webhooks.list': operation(listWebhooksInput, (administration, input) =>
+    administration.listWebhooks(input),
+  ),
+  'webhooks.show': operation(webhookInput, (administration, input) => administration.showWebhook(input)),
+  'webhooks.redeliver': operation(webhookInput, (administration, input) =>
+    administration.redeliverWebhook(input),
+  ),
+  'webhooks.test': operation(testWebhookInput, (administration, input) => administration.testWebhook(input)),
   'tokens.revoke': operation(revokeTokenInput, (administration, input) => administration.revokeToken(input)),
 };
 
@@ -130,4 +145,9 @@ const OPTIONS: Record<string, string> = {
   after: '--after',
   products: 'the file',
   since: '--since',
+  webhookId: 'the id',
+  status: '--status',
+  event: '--event',
+  reference: '--reference',
+  responseStatus: '--response-status',
 };

@@ -38,7 +38,7 @@ export interface ListConditions {
   /** The range of amounts. If no period is restricted, the list is ordered by it. */
   amounts?: { column: Column; range: Period<number> } | undefined;
   /** The requested values of a column that is in no list of `oneOf`. */
-  apart?: Readonly<Record<string, readonly string[]>> | undefined;
+  apart?: Readonly<Record<string, readonly (string | number)[]>> | undefined;
   /** Conditions on other columns. */
   where: readonly RawBuilder<boolean>[];
   /** Whether a condition names one row, or few. */
@@ -115,7 +115,7 @@ export function listConditions<Member extends string>(
       apart: Object.fromEntries(
         askedOf(Object.fromEntries(others), filter).map(({ members, value }) => [
           columnOf({ members }),
-          value as string[],
+          value as (string | number)[],
         ]),
       ),
       where: askedOf(details, filter).map(isAsked),
@@ -261,6 +261,8 @@ export function valuesOf(oneOf: ListConditions['oneOf']): RawBuilder<boolean>[] 
   return Object.entries(oneOf).flatMap(([column, { asked }]) => (asked ? [isAmong(column, asked)] : []));
 }
 
-function isAmong(column: string, values: readonly string[]): RawBuilder<boolean> {
-  return raw<boolean>`${raw.ref(column)} = any(${[...values]}::text[])`;
+function isAmong(column: string, values: readonly (string | number)[]): RawBuilder<boolean> {
+  if (values.length === 0) return raw<boolean>`false`;
+  const type = raw.raw(typeof values[0] === 'number' ? 'integer' : 'text');
+  return raw<boolean>`${raw.ref(column)} = any(${[...values]}::${type}[])`;
 }

@@ -24,7 +24,7 @@ export interface ListPage {
   /** Conditions that every row fulfills, besides its tenant. */
   where?: readonly RawBuilder<boolean>[] | undefined;
   /** The values that each of these columns may have; undefined means any. */
-  oneOf?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
+  oneOf?: Readonly<Record<string, readonly (string | number)[] | undefined>> | undefined;
   /**
    * Alternative conditions, each with a partial index. Undefined means all rows. Not allowed with `oneOf`.
    */

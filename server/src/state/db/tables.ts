@@ -117,6 +117,7 @@ interface TaskTable extends TenantTable {
   attempts: Generated<number>;
   outages: Generated<number>;
   revision: Generated<number>;
+  slot_group: Generated<string>;
   lease: string | null;
   leased_until: Date | null;
   holder: number | null;
@@ -136,6 +137,7 @@ interface WebhookAttemptTable {
   response_status: number | null;
   error: string | null;
   duration_ms: number;
+  exchange: Json<unknown>;
 }
 
 interface DeliveredContentTable extends TenantTable {

@@ -8,6 +8,7 @@ import {
   claimTasks,
   completeTask,
   type EndedTask,
+  groupKey,
   nextDue,
   postponeTask,
   recallPostponedTasks,
@@ -37,12 +38,15 @@ const SLOTS = 50;
 
 /**
  * Kinds of task that share slots. A tenant gets no more tasks once it holds `slotsPerTenant` slots (one claim
- * may give it almost twice as many), so a tenant whose tasks take long does not delay the others.
+ * may give it almost twice as many), so a tenant whose tasks take long does not delay the others. While more than half of
+ * the slots are free it may hold `slotsWhileFree`, and a group of its tasks `slotsPerTenant`: a group whose tasks take long
+ * does not delay the others of its tenant.
  */
 export interface Lane {
   readonly kinds: readonly string[];
   readonly slots: number;
   readonly slotsPerTenant: number;
+  readonly slotsWhileFree: number;
 }
 
 /** A lease ends this long after its last renewal, even if the connection of its instance is open. */
@@ -86,11 +90,14 @@ export function createWorkQueue({
   const kinds = Object.keys(handlers);
   const isPooled = (kind: string) => pool?.kinds.includes(kind) ?? false;
   const lanes: Lane[] = [
-    { kinds: kinds.filter((kind) => !isPooled(kind)), slots: SLOTS, slotsPerTenant: SLOTS },
+    {
+      kinds: kinds.filter((kind) => !isPooled(kind)),
+      ...{ slots: SLOTS, slotsPerTenant: SLOTS, slotsWhileFree: SLOTS },
+    },
     ...(pool ? [{ ...pool, kinds: kinds.filter(isPooled) }] : []),
   ];
   /** Tasks under way, by lease. */
-  const underWay = new Map<string, { lane: Lane; tenant: string; ended: Promise<void> }>();
+  const underWay = new Map<string, { lane: Lane; tenant: string; group: string; ended: Promise<void> }>();
   /** Whether the tasks under way that a commit has ended were scheduled again, by lease. */
   const endedByCommit = new Map<string, boolean>();
   let claiming: Promise<void> | null = null;
@@ -113,10 +120,10 @@ export function createWorkQueue({
   /** The instant until which this instance may hold leases that it does not know or could not release. */
   let strandedUntil = new Date(0);
   /**
-   * The time at which all due tasks of each lane were last claimed, and the tenants that were skipped then
+   * The time at which all due tasks of each lane were last claimed, and the tenants and groups that were skipped then
    * because their slots were full.
    */
-  const drained = new Map<Lane, { at: Date; skippedTenants: readonly string[] }>();
+  const drained = new Map<Lane, { at: Date; skipped: readonly string[] }>();
 
   /** Finds the next instant, and claims the tasks that are due by now. */
   function search(): Promise<void> {
@@ -185,21 +192,17 @@ export function createWorkQueue({
 
   async function claimLane(lane: Lane, now: Date): Promise<void> {
     while (!closed) {
-      const byTenant = new Map<string, number>();
-      let free = lane.slots;
-      for (const { lane: other, tenant } of underWay.values()) {
-        if (other !== lane) continue;
-        free -= 1;
-        byTenant.set(tenant, (byTenant.get(tenant) ?? 0) + 1);
-      }
+      const own = [...underWay.values()].filter((task) => task.lane === lane);
+      const free = lane.slots - own.length;
       const limit = Math.min(free, lane.slotsPerTenant);
-      const skippedTenants = [...byTenant].flatMap(([tenant, n]) =>
-        n >= lane.slotsPerTenant ? [tenant] : [],
-      );
-      if (limit <= 0 || skippedTenants.length > 0) full.add(lane);
+      const mostOfTenant = free > lane.slots / 2 ? lane.slotsWhileFree : lane.slotsPerTenant;
+      const skippedTenants = withAtLeast(own, 'tenant', mostOfTenant);
+      const skippedGroups = withAtLeast(own, 'group', lane.slotsPerTenant);
+      const skipped = [...skippedTenants, ...skippedGroups];
+      if (limit <= 0 || skipped.length > 0) full.add(lane);
       else full.delete(lane);
       if (limit <= 0) return;
-      const since = dueSince(lane, now, skippedTenants);
+      const since = dueSince(lane, now, skipped);
       const leasedUntil = plusMs(now, LEASE_MS);
       const tasks = await claimTasks(database.sql, {
         now,
@@ -209,29 +212,33 @@ export function createWorkQueue({
         limit,
         kinds: lane.kinds,
         skippedTenants,
+        skippedGroups,
         // After a suspension, or a change of the clock, leases have ended before their renewal.
         underWay: [...underWay.keys()],
       });
       for (const task of tasks)
-        underWay.set(task.lease, { lane, tenant: tenantKey(task), ended: doTask(task, lane) });
+        underWay.set(task.lease, {
+          ...{ lane, tenant: tenantKey(task), group: groupKey(task) },
+          ended: doTask(task, lane),
+        });
       if (tasks.length > 0) cancelRenewal ??= renewSoon();
       if (tasks.length < limit) {
-        if (since === null) drained.set(lane, { at: now, skippedTenants });
+        if (since === null) drained.set(lane, { at: now, skipped });
         return;
       }
     }
   }
 
   /**
-   * Limits a claim to tasks that fell due since the lane was last drained. Older tasks belong to tenants
+   * Limits a claim to tasks that fell due since the lane was last drained. Older tasks belong to tenants and groups
    * whose slots are still full, and there may be very many (a scan of 100,000 webhooks of a dead server took
    * 50 ms), so all are scanned only once a second. Null means a scan of all.
    */
-  function dueSince(lane: Lane, now: Date, skippedTenants: readonly string[]): Date | null {
+  function dueSince(lane: Lane, now: Date, skipped: readonly string[]): Date | null {
     const last = drained.get(lane);
     // After the clock was set back, tasks that are due by it must be found.
     if (!last || now < last.at || now >= plusMs(last.at, POLL_MS)) return null;
-    if (!last.skippedTenants.every((tenant) => skippedTenants.includes(tenant))) return null;
+    if (!last.skipped.every((each) => skipped.includes(each))) return null;
     // A task that was due then may have been committed a little later.
     return plusMs(last.at, -POLL_MS);
   }
@@ -349,4 +356,15 @@ export function createWorkQueue({
       cancelRenewal?.();
     },
   };
+}
+
+/** The tenants or groups that hold at least `most` slots. */
+function withAtLeast<Part extends 'tenant' | 'group'>(
+  underWay: readonly Readonly<Record<Part, string>>[],
+  part: Part,
+  most: number,
+): string[] {
+  const held = new Map<string, number>();
+  for (const { [part]: key } of underWay) held.set(key, (held.get(key) ?? 0) + 1);
+  return [...held].flatMap(([key, count]) => (count >= most ? [key] : []));
 }

@@ -11,6 +11,8 @@ export interface TaskName {
 
 export interface NewTask extends TaskName {
   readonly at: Date;
+  /** The tasks of its tenant with which it shares slots, besides all of them. */
+  readonly group?: string;
 }
 
 export interface Task extends Tenant, TaskName {
@@ -18,6 +20,7 @@ export interface Task extends Tenant, TaskName {
   readonly attempts: number;
   /** The number of those attempts that failed by an outage of another service. */
   readonly outages: number;
+  readonly group: string;
   /** The revision at the time of the claim; each scheduling increments it. */
   readonly revision: number;
   readonly lease: string;
@@ -48,15 +51,16 @@ export async function scheduleTasksOf(sql: Sql, scheduled: readonly TasksOf<NewT
   const rows = [...latest.values()];
   await raw`
     /* schedule_tasks */
-    insert into task (account_id, environment, kind, key, due_at)
+    insert into task (account_id, environment, kind, key, due_at, slot_group)
     select * from unnest(
       ${tenantArrays(rows)},
       ${rows.map(({ task }) => task.kind)}::text[],
       ${rows.map(({ task }) => task.key)}::text[],
-      ${rows.map(({ task }) => task.at)}::timestamptz[]
+      ${rows.map(({ task }) => task.at)}::timestamptz[],
+      ${rows.map(({ task }) => task.group ?? '')}::text[]
     )
     on conflict (kind, account_id, environment, key) do update
-    set due_at = excluded.due_at, attempts = 0, outages = 0, revision = task.revision + 1
+    set due_at = excluded.due_at, slot_group = excluded.slot_group, attempts = 0, outages = 0, revision = task.revision + 1
   `.execute(sql);
 }
 
@@ -144,6 +148,7 @@ export async function claimTasks(
     limit,
     kinds,
     skippedTenants = [],
+    skippedGroups = [],
     underWay = [],
   }: {
     now: Date;
@@ -157,6 +162,8 @@ export async function claimTasks(
     kinds?: readonly string[];
     /** The keys of tenants whose tasks are not claimed. */
     skippedTenants?: readonly string[];
+    /** The keys of groups whose tasks are not claimed, from `groupKey`. */
+    skippedGroups?: readonly string[];
     /**
      * Leases whose tasks are not claimed although they may have ended: this instance is still doing these
      * tasks.
@@ -172,6 +179,7 @@ export async function claimTasks(
     attempts: number;
     outages: number;
     revision: number;
+    slot_group: string;
     lease: string;
   }>`
     update task
@@ -182,14 +190,21 @@ export async function claimTasks(
         and (leased_until is null or leased_until <= ${now} and lease <> all(${[...underWay]}::uuid[]))
         ${kinds ? raw`and kind = any(${[...kinds]}::text[])` : raw``}
         and (account_id || '/' || environment = any(${[...skippedTenants]}::text[])) = false
+        ${skippedGroups.length > 0 ? raw`and (account_id || '/' || environment || ' ' || slot_group = any(${[...skippedGroups]}::text[])) = false` : raw``}
       order by due_at limit ${limit}
       for update skip locked
     ) due
     where task.kind = due.kind and task.account_id = due.account_id
       and task.environment = due.environment and task.key = due.key
-    returning task.kind, task.account_id, task.environment, task.key, task.attempts, task.outages, task.revision, task.lease
+    returning task.kind, task.account_id, task.environment, task.key, task.attempts, task.outages, task.revision,
+      task.slot_group, task.lease
   `.execute(sql);
-  return rows.map(({ account_id: accountId, ...row }) => ({ ...row, accountId }));
+  return rows.map(({ account_id: accountId, slot_group: group, ...row }) => ({ ...row, accountId, group }));
+}
+
+/** The key of the tasks of a tenant that share slots. */
+export function groupKey(task: Pick<Task, keyof Tenant | 'group'>): string {
+  return `${tenantKey(task)} ${task.group}`;
 }
 
 /**

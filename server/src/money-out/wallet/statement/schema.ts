@@ -1,12 +1,10 @@
-import { resolveNodes } from '@pothos/plugin-relay';
-import type { GraphQLResolveInfo } from 'graphql';
 import { builder } from '../../../api/graphql/builder.ts';
 import type { Context } from '../../../api/graphql/context.ts';
 import { addEntity } from '../../../api/graphql/federation.ts';
 import type { Types } from '../../../api/graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../../../api/graphql/paging.ts';
+import { resolveResource } from '../../../api/graphql/resources.ts';
 import { assertMay, callerOf } from '../../../kernel/caller.ts';
-import { PermissionError } from '../../../kernel/errors.ts';
 import { readFilter } from '../../../kernel/list-filter.ts';
 import { ltcText } from '../../../kernel/money.ts';
 import { tenantKey } from '../../../kernel/tenant.ts';
@@ -160,30 +158,6 @@ builder.node(WalletEntryRef, {
     ...unexplainedOf(t),
   }),
 });
-
-/** Loads the resource as `node` does; null if there is none, or the caller may not read it. */
-async function resolveResource(
-  resource: WalletEntry['resource'],
-  context: Context,
-  info: GraphQLResolveInfo,
-): Promise<unknown> {
-  const typename = resource && typenameOf(resource.type);
-  if (!typename || !info.schema.getType(typename)) return null;
-  try {
-    const [found] = await resolveNodes(builder as never, context, info, [{ typename, id: resource.id }]);
-    const node = await found;
-    if (node instanceof Error) throw node;
-    return node;
-  } catch (error) {
-    if (error instanceof PermissionError) return null;
-    throw error;
-  }
-}
-
-/** The type of a resource: `card_payment` is a CardPayment. */
-function typenameOf(type: string): string {
-  return type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
 
 const WalletEntryConnection = builder.connectionObject(
   {
