@@ -146,6 +146,7 @@ export const LONG = [
   'state/db/totals.test.ts',
   'state/db/upgrade.test.ts',
   'catalogue/deliveries/races.test.ts',
+  'api/http/exports/files.test.ts',
   'api/operations/outage.test.ts',
   // What is true of both implementations, once more at a facade; what is only the facade's is tested beside them.
   'catalogue/products/remote.test.ts',

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createExportLimits } from '../../../../server/src/api/limits/exports.ts';
+import type { Caller } from '../../../../server/src/kernel/caller.ts';
 import { addAccount, addKey, addToken } from '../../../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../../../support/app.ts';
 import { type File, getExport, rowsOf } from '../../../support/exports.ts';
-import { FILLED, fillAccount } from '../../../support/filled-account.ts';
 import { createRestClient } from '../../../support/rest.ts';
 
 const MINUTE_MS = 60_000;
@@ -10,7 +11,6 @@ const MINUTE_MS = 60_000;
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
-  await fillAccount(app.database, app.clock.now());
 });
 afterAll(async () => {
   expect(app.faults).toEqual([]);
@@ -23,7 +23,6 @@ function get(file: string, credential: string | null = LIVE_KEY, headers = {}): 
   return getExport(app.url, file, credential, headers);
 }
 
-/** An account with a hundred entries and fifty subaccounts more than a page has. */
 async function openMerchant() {
   const accountId = await addAccount(app);
   const tenant = { accountId, environment: 'live' } as const;
@@ -31,49 +30,6 @@ async function openMerchant() {
 }
 
 describe('the files', () => {
-  const COUNTS = {
-    payments: FILLED.payments + FILLED.cards + FILLED.charges,
-    payouts: FILLED.payouts,
-    refunds: undefined,
-    disputes: FILLED.disputes,
-    subaccounts: FILLED.subaccounts,
-    statement: undefined,
-  };
-
-  test('Each file has every row once, in both forms', async () => {
-    for (const [name, count] of Object.entries(COUNTS)) {
-      const [csv, json] = [rowsOf(await get(`${name}.csv`)), rowsOf(await get(`${name}.ndjson`))];
-      expect(csv.length, name).toBe(count ?? json.length);
-      expect(new Set(csv.map(({ cursor }) => cursor)).size, name).toBe(csv.length);
-      expect(csv.map(({ cursor }) => cursor)).toEqual(json.map(({ cursor }) => cursor));
-    }
-  });
-
-  test('Payments are those of all methods, and a filter selects among them', async () => {
-    const rows = rowsOf(await get('payments.ndjson'));
-    const kinds = rows.map(({ kind }) => kind);
-    expect([...new Set(kinds)]).toEqual(['card_payment', 'payment', 'charge']);
-    const of = async (query: string) => rowsOf(await get(`payments.ndjson?${query}`));
-    expect(await of('method=card')).toEqual(rows.filter(({ kind }) => kind === 'card_payment'));
-    expect(await of('method=pix&status=refunded')).toEqual(
-      rows.filter(({ kind, status }) => kind !== 'card_payment' && status === 'refunded'),
-    );
-    expect(await of('customerEmail=cliente9@example.com')).toEqual(
-      rows.filter(({ customerEmail }) => customerEmail === 'cliente9@example.com'),
-    );
-    expect(await of('minAmountCents=3000&maxAmountCents=3005')).toHaveLength(
-      rows.filter(({ amountCents }) => Number(amountCents) >= 3000 && Number(amountCents) <= 3005).length,
-    );
-  });
-
-  test('A file that was cut off goes on behind any of its rows', async () => {
-    const rows = rowsOf(await get('payments.ndjson'));
-    for (const place of [0, 499, 599, 600, 2_998, rows.length - 1]) {
-      const rest = rowsOf(await get(`payments.ndjson?after=${rows[place]!.cursor}`));
-      expect(rest, `${place}`).toEqual(rows.slice(place + 1));
-    }
-  });
-
   test('The first figures of a statement with its sums are the last ones, also of a part of it', async () => {
     const { tenant, key } = await openMerchant();
     expect((await get('statement.ndjson', key)).json).toMatchObject([
@@ -158,33 +114,18 @@ describe('refusals', () => {
         expect.stringMatching(error),
       ]);
     }
-    const { cursor } = rowsOf(await get('payouts.csv'))[0]!;
-    const other = await openMerchant();
-    expect((await get(`payouts.csv?after=${cursor}`, other.key)).status).toBe(400);
-    expect((await get(`payments.csv?after=${cursor}`)).status).toBe(400);
+    const [own, other] = [await openMerchant(), await openMerchant()];
+    await app.controls.credit(own.tenant, 100);
+    const { cursor } = rowsOf(await get('statement.csv', own.key))[0]!;
+    expect((await get(`statement.csv?after=${cursor}`, own.key)).status).toBe(200);
+    expect((await get(`statement.csv?after=${cursor}`, other.key)).status).toBe(400);
+    expect((await get(`payments.csv?after=${cursor}`, own.key)).status).toBe(400);
+    const bookkeeper = await addKey(app, { permissions: ['statement.read'] });
+    expect((await get('statement.csv', bookkeeper)).status).toBe(200);
+    expect((await get('payouts.csv', bookkeeper)).status).toBe(403);
     expect((await get('payouts.csv', onPage, { origin: 'https://shop.example' })).status).toBe(200);
     const posted = await fetch(`${app.url}/exports/payouts.csv`, { method: 'POST' });
     expect(posted.status).toBe(405);
-  });
-
-  test('A file has the rows that the scopes of a token show', async () => {
-    const token = await addToken(app, { kind: 'dashboard', grant: { scopes: ['card_payments'] } });
-    const kinds = async (file: string, name: string) => [
-      ...new Set(rowsOf(await get(file, token)).map((row) => row[name])),
-    ];
-    expect(await kinds('payments.csv', 'kind')).toEqual(['card_payment']);
-    expect(await kinds('refunds.csv', 'ofType')).not.toContain('payment');
-  });
-
-  test('The names of another account select nothing', async () => {
-    const { key } = await openMerchant();
-    const NAMES = { payments: 'id', payouts: 'withdrawalId', disputes: 'disputeId' };
-    for (const [name, column] of Object.entries(NAMES)) {
-      const reference = rowsOf(await get(`${name}.csv`))[0]![column];
-      expect(rowsOf(await get(`${name}.csv?reference=${reference}`)), name).toHaveLength(1);
-      expect(rowsOf(await get(`${name}.csv?reference=${reference}`, key)), name).toEqual([]);
-      expect(rowsOf(await get(`${name}.csv`, key)), name).toEqual([]);
-    }
   });
 
   test('A credential begins six exports a minute', async () => {
@@ -198,6 +139,18 @@ describe('refusals', () => {
     expect(JSON.parse(refused.text).error).toMatch(/6 exports a minute/);
     // The limit of `/v1` is another one.
     expect((await createRestClient(app.url, key).get('/payouts')).status).toBe(200);
+  });
+
+  test('An account has two open exports, and a server four', async () => {
+    const { open } = createExportLimits({ sql: app.database.sql, clock: app.clock });
+    const callerOf = (accountId: string) =>
+      ({ tenant: { accountId, environment: 'live' }, credential: { id: accountId } }) as Caller;
+    const close = [await open(callerOf('a')), await open(callerOf('a'))];
+    await expect(open(callerOf('a'))).rejects.toThrow('2 open exports of one account');
+    await Promise.all([open(callerOf('b')), open(callerOf('c'))]);
+    await expect(open(callerOf('d'))).rejects.toThrow('4 open exports of one server');
+    close[0]!();
+    await expect(open(callerOf('d'))).resolves.toBeTypeOf('function');
   });
 
   test('A page may get a file from another origin', async () => {
