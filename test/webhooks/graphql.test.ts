@@ -582,8 +582,17 @@ describe('what was sent and what came back', () => {
     expect(await events({ reference: second })).toBe(1);
     expect(await events({ reference: first })).toBe(3);
     expect(await events({ reference: refunds.nodes[0].refundId })).toBe(1);
+    await app.controls.credit({ accountId, environment: 'live' }, 100_000);
+    const { requestPayout } = await client.request(
+      `mutation { requestPayout(input: { amountCents: 1000, method: PIX, destination: "ana@example.com", idempotencyKey: "a" }) {
+        ... on RequestPayoutSuccess { payout { withdrawalId code } } } }`,
+    );
+    for (const name of ['withdrawalId', 'code'])
+      expect(await events({ reference: requestPayout.payout[name] }), name).toBe(1);
     expect(await events({ responseStatus: [503] })).toBe(1);
-    expect(await events({ responseStatus: [0, 503] })).toBe(2);
+    expect(await events({ responseStatus: [0, 503], event: ['card_payment.paid', 'refund.completed'] })).toBe(
+      2,
+    );
     expect(await events({ responseStatus: [200], status: ['DELIVERED'] })).toBe(1);
     expect(await events({ responseStatus: [] })).toBe(0);
     expect(await events({ responseStatus: [503], reference: first })).toBe(0);

@@ -20,7 +20,7 @@ import { redeliveryTable, selectExtent } from './bulk-store.ts';
 import { ENDPOINT, endpoints, redeliveries } from './collections.ts';
 import { RESEND } from './model.ts';
 
-const REDELIVER = 'redeliver_webhooks';
+const REDELIVER = 'redeliverWebhooks';
 
 /** Sending many deliveries again: a request is a record and a task. */
 export function createBulkRedelivery({

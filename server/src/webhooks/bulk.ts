@@ -96,7 +96,7 @@ export function decideBulk(
 ): WebhookRedelivery {
   if (total > most)
     throw new ValidationError([
-      { path: 'input.most', message: `is exceeded: more than ${most} deliveries match` },
+      { path: 'input.most', message: 'is below the number of deliveries that match' },
     ]);
   if (toCurrentUrl && !hasUrl)
     throw new ValidationError([

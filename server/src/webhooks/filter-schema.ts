@@ -21,7 +21,7 @@ export const WebhookDeliveryFilterInput = builder.inputType('WebhookDeliveryFilt
       }),
       reference: t.string({
         description:
-          'Selects the delivery with this webhookId, and those that report the resource with this id, such as an orderCode, a paymentId, a withdrawalId or a refundId; of a payment those of its refunds, disputes and deliveries, too.',
+          'Selects the delivery with this webhookId, and those that report the resource with this id, such as an orderCode, a paymentId, a withdrawalId, a payout’s code or a refundId; of a payment those of its refunds, disputes and deliveries, too.',
       }),
       responseStatus: t.intList({
         description:

@@ -50,7 +50,7 @@ export const webhookOutbox: Outbox = async (sql, appended, now) => {
         resource: orderedBy?.type ?? event.resource,
         resourceId: orderedBy?.id ?? event.resourceId,
         subjectType: orderedBy ? event.resource : null,
-        subjectId: orderedBy ? event.resourceId : (id ?? null),
+        subjectId: orderedBy ? event.resourceId : (id ?? codeOf(payload)),
         url,
         body: JSON.stringify({ event: name, ...envelope, ...own }),
         headers: null,
@@ -88,6 +88,11 @@ export const webhookOutbox: Outbox = async (sql, appended, now) => {
     events: own.flatMap(({ record }) => statusEvents(record, null)),
   }));
 };
+
+/** The code by which a merchant and the service call a payout; null if the event has none. */
+function codeOf(payload: Announcement['payload']): string | null {
+  return 'code' in payload && typeof payload.code === 'string' ? payload.code : null;
+}
 
 type Announced = Announcement & { tenant: Tenant; event: StoredEvent };
 

@@ -4,6 +4,7 @@ import { withoutUndefined } from '../../kernel/objects.ts';
 import type { OperationName } from '../ops/operations.ts';
 import { addSettings, createOption, type Options, toSettings } from './options.ts';
 import { UsageError } from './usage-error.ts';
+import { defineWebhookCommands } from './webhook-commands.ts';
 
 export type ParsedCommand =
   | { kind: 'help'; text: string }
@@ -293,67 +294,7 @@ id and name are required. A mistake is named with its row, and changes nothing.`
     .argument('<TOKEN>')
     .action(perform('tokens.revoke', (_, token) => ({ token })));
 
-  const webhooks = program.command('webhooks');
-  define(
-    webhooks,
-    'list',
-    'lists the newest webhooks that match, at most 100, with the status of the last answer',
-    'webhooks list --live --status exhausted',
-  )
-    .addOption(new Option('--live', 'those of live keys; this or --sandbox').conflicts('sandbox'))
-    .option('--sandbox', 'those of test keys; this or --live')
-    .option('--account <ID>', 'the account, where there are several')
-    .option('--status <NAME>', 'pending, delivered or exhausted')
-    .option('--event <NAME>', 'those of one event, such as payment.paid')
-    .option('--reference <ID>', 'those of one payment, payout, refund or other resource')
-    .addOption(
-      createOption(
-        '--response-status <NUMBER>',
-        'those whose last attempt was answered so; 0 for no answer',
-        'an HTTP status, or 0',
-        (text) => (/^\d{1,3}$/.test(text) ? Number(text) : undefined),
-      ),
-    )
-    .action(
-      perform('webhooks.list', ({ live, sandbox, account, ...filter }) => {
-        if (!live && !sandbox)
-          throw new UsageError('Give --live or --sandbox: each of the two has a log of its own');
-        return { accountId: account, environment: live ? 'live' : 'sandbox', ...filter };
-      }),
-    );
-  define(
-    webhooks,
-    'show',
-    'shows what a webhook said, each attempt to send it, and what came back',
-    'webhooks show whd_0123456789abcdef01234567',
-  )
-    .argument('<WEBHOOK-ID>')
-    .action(perform('webhooks.show', (_, webhookId) => ({ webhookId })));
-  define(
-    webhooks,
-    'redeliver',
-    'sends a webhook again, to the same URL and under the same id',
-    'webhooks redeliver whd_0123456789abcdef01234567',
-  )
-    .argument('<WEBHOOK-ID>')
-    .action(perform('webhooks.redeliver', (_, webhookId) => ({ webhookId })));
-  define(
-    webhooks,
-    'test',
-    'sends an event of nothing to the URL of an account once, and shows the answer',
-    'webhooks test payment.paid --live',
-  )
-    .argument('<EVENT>')
-    .addOption(new Option('--live', 'to the URL of live keys; this or --sandbox').conflicts('sandbox'))
-    .option('--sandbox', 'to that of test keys; this or --live')
-    .option('--account <ID>', 'the account, where there are several')
-    .action(
-      perform('webhooks.test', ({ live, sandbox, account }, event) => {
-        if (!live && !sandbox)
-          throw new UsageError('Give --live or --sandbox: each of the two has a URL of its own');
-        return { accountId: account, environment: live ? 'live' : 'sandbox', event };
-      }),
-    );
+  defineWebhookCommands(program.command('webhooks'), { define, perform });
 
   const ltc = program.command('ltc');
   define(

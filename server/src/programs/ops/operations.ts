@@ -129,7 +129,8 @@ export function describeRefusal(error: PaymentError): string {
 function describeField(path: string): string {
   const [, row, field] = /^products\.(\d+)(?:\.(.+))?$/.exec(path) ?? [];
   if (row !== undefined) return `row ${Number(row) + 1}${field === undefined ? '' : `, ${field}:`}`;
-  return OPTIONS[path.split('.')[0]!] ?? path;
+  const [name = path] = path.replace(/^input\./, '').split('.');
+  return OPTIONS[name] ?? path;
 }
 
 const OPTIONS: Record<string, string> = {
@@ -147,7 +148,7 @@ const OPTIONS: Record<string, string> = {
   since: '--since',
   webhookId: 'the id',
   status: '--status',
-  event: '--event',
+  event: 'the event',
   reference: '--reference',
   responseStatus: '--response-status',
 };

@@ -196,9 +196,10 @@ export function createWorkQueue({
       const free = lane.slots - own.length;
       const limit = Math.min(free, lane.slotsPerTenant);
       const mostOfTenant = free > lane.slots / 2 ? lane.slotsWhileFree : lane.slotsPerTenant;
-      const skippedTenants = withAtLeast(own, 'tenant', mostOfTenant);
-      const skippedGroups = withAtLeast(own, 'group', lane.slotsPerTenant);
-      const skipped = [...skippedTenants, ...skippedGroups];
+      const skipped = [
+        ...withAtLeast(own, 'tenant', mostOfTenant),
+        ...withAtLeast(own, 'group', lane.slotsPerTenant),
+      ];
       if (limit <= 0 || skipped.length > 0) full.add(lane);
       else full.delete(lane);
       if (limit <= 0) return;
@@ -211,8 +212,7 @@ export function createWorkQueue({
         holder: database.instance,
         limit,
         kinds: lane.kinds,
-        skippedTenants,
-        skippedGroups,
+        skipped,
         // After a suspension, or a change of the clock, leases have ended before their renewal.
         underWay: [...underWay.keys()],
       });

@@ -147,8 +147,7 @@ export async function claimTasks(
     holder = null,
     limit,
     kinds,
-    skippedTenants = [],
-    skippedGroups = [],
+    skipped = [],
     underWay = [],
   }: {
     now: Date;
@@ -158,12 +157,9 @@ export async function claimTasks(
     /** The instance that claims them. */
     holder?: number | null;
     limit: number;
-    /** The kinds of the tasks; by default all. */
     kinds?: readonly string[];
-    /** The keys of tenants whose tasks are not claimed. */
-    skippedTenants?: readonly string[];
-    /** The keys of groups whose tasks are not claimed, from `groupKey`. */
-    skippedGroups?: readonly string[];
+    /** The keys of tenants and of groups whose tasks are not claimed. */
+    skipped?: readonly string[];
     /**
      * Leases whose tasks are not claimed although they may have ended: this instance is still doing these
      * tasks.
@@ -189,8 +185,8 @@ export async function claimTasks(
       where due_at <= ${now} ${since ? raw`and due_at > ${since}` : raw``}
         and (leased_until is null or leased_until <= ${now} and lease <> all(${[...underWay]}::uuid[]))
         ${kinds ? raw`and kind = any(${[...kinds]}::text[])` : raw``}
-        and (account_id || '/' || environment = any(${[...skippedTenants]}::text[])) = false
-        ${skippedGroups.length > 0 ? raw`and (account_id || '/' || environment || ' ' || slot_group = any(${[...skippedGroups]}::text[])) = false` : raw``}
+        and (account_id || '/' || environment = any(${[...skipped]}::text[])) = false
+        ${skipped.length > 0 ? raw`and (account_id || '/' || environment || ' ' || slot_group = any(${[...skipped]}::text[])) = false` : raw``}
       order by due_at limit ${limit}
       for update skip locked
     ) due
