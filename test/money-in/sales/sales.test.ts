@@ -139,6 +139,13 @@ describe('the list of sales', () => {
       (sale) => isPayment(sale) && nthOf(sale) !== 7 && nthOf(sale) >= 5 && nthOf(sale) < 30,
     ],
     [
+      'an e-mail address and dates of payment',
+      { customer: { email: PAYER.common.email }, paidAfter: at(3), paidBefore: at(30) },
+      (sale) =>
+        isPayment(sale) && sale.paidAt !== null && nthOf(sale) !== 7 && nthOf(sale) >= 3 && nthOf(sale) < 30,
+      'paidAt',
+    ],
+    [
       'an amount and a first date',
       { amountCents: COMMON_CENTS, createdAfter: at(20) },
       (sale) => nthOf(sale) >= 20,
