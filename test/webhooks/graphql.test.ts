@@ -590,9 +590,9 @@ describe('what was sent and what came back', () => {
     for (const name of ['withdrawalId', 'code'])
       expect(await events({ reference: requestPayout.payout[name] }), name).toBe(1);
     expect(await events({ responseStatus: [503] })).toBe(1);
-    expect(await events({ responseStatus: [0, 503], event: ['card_payment.paid', 'refund.completed'] })).toBe(
-      2,
-    );
+    expect(
+      await events({ responseStatus: [0, 503], event: ['card_payment.paid', 'card_payment.refunded'] }),
+    ).toBe(2);
     expect(await events({ responseStatus: [200], status: ['DELIVERED'] })).toBe(1);
     expect(await events({ responseStatus: [] })).toBe(0);
     expect(await events({ responseStatus: [503], reference: first })).toBe(0);
