@@ -14,8 +14,10 @@ import { HttpError, type RequestContext, type Route, sendJson } from '../routes.
 import type { Export, Figures } from './export.ts';
 import { csvOf, EXCELS, type Excel, FORMATS, type Format, ndjsonOf } from './formats.ts';
 
-/** The most rows of one file; `after` gets the others. */
+/** The most rows of one file by default; `after` gets the others. */
 const MAX_ROWS = 1_000_000;
+/** The rows whose text is made at once, some 30 kB: other requests are answered in between. */
+const PART_ROWS = 100;
 
 /** The limits on exports. */
 export interface ExportLimits {
@@ -40,6 +42,8 @@ export interface ExportDependencies {
   /** Whether a token may read what no trusted document of the server reads. */
   isFree: (caller: Caller) => boolean;
   onFault: (fault: unknown) => void;
+  /** The most rows of one file. */
+  maxRows?: number;
 }
 
 const OWN = {
@@ -117,7 +121,7 @@ async function sendExport(context: RequestContext, dependencies: ExportDependenc
 /** Reads who wants which rows in which form. @throws PaymentError, HttpError 404, 406 */
 async function readRequest(
   { request, url, params, setTemplate }: RequestContext,
-  { access, addressOf, createExports, cursorsFor, isExact, isFree }: ExportDependencies,
+  { access, addressOf, createExports, cursorsFor, isExact, isFree, maxRows = MAX_ROWS }: ExportDependencies,
 ) {
   const { authorization } = request.headers;
   await access.admit(authorization, addressOf(request), request.socket);
@@ -133,7 +137,7 @@ async function readRequest(
   if (position === null)
     throw new ValidationError([{ path: 'after', message: 'is not a cursor of this export' }]);
   return {
-    ...{ caller, file, cursors, isExact, after: position },
+    ...{ caller, file, cursors, isExact, maxRows, after: position },
     reading: found.open(caller, members),
     encoder: format === 'csv' ? csvOf(found.columns, excel) : ndjsonOf(found.columns),
     head: { export: found.name, environment: caller.tenant.environment, isExact },
@@ -199,27 +203,31 @@ function readQuery(found: Export, format: Format, url: URL) {
 /** The first sign of a cursor. Without it one in 64 would begin with a `-`, and a spreadsheet would compute it. */
 const CURSOR_SIGN = 'c';
 
+const cursorOf = (position: number, cursors: Cursors) => CURSOR_SIGN + cursors.encode(position);
+
 function positionOf(cursor: string, cursors: Cursors): number | null {
   return cursor.startsWith(CURSOR_SIGN) ? cursors.decode(cursor.slice(CURSOR_SIGN.length)) : null;
 }
 
 /** Makes the parts of a file, each when it is wanted: nothing is read ahead of what the client takes. */
 async function* partsOf(
-  { reading: { pages, ends }, after, encoder, cursors, head }: Wanted,
+  { reading: { pages, ends }, after, encoder, cursors, head, maxRows }: Wanted,
   updatesCursor: string,
 ): AsyncGenerator<string, void> {
   const start = (opening: Figures | null) => encoder.start({ ...head, updatesCursor, opening });
   let [rows, more]: [number, boolean] = [0, false];
   let closing: Figures | null = null;
   for await (const page of pages(after)) {
-    const shown = page.slice(0, MAX_ROWS - rows);
+    const shown = page.slice(0, maxRows - rows);
     more = shown.length < page.length;
-    if (shown.length > 0) {
+    for (let from = 0; from < shown.length; from += PART_ROWS) {
+      const part = shown.slice(from, from + PART_ROWS);
       const texts = encoder.rows(
-        shown.map(({ row, position }) => ({ row, cursor: CURSOR_SIGN + cursors.encode(position) })),
+        part.map(({ row, position }) => ({ row, cursor: cursorOf(position, cursors) })),
       );
-      yield rows === 0 ? start(ends?.before(shown[0]!.row) ?? null) + texts : texts;
-      closing = ends?.after(shown.at(-1)!.row) ?? null;
+      const isFirst = rows === 0 && from === 0;
+      yield isFirst ? start(ends?.before(part[0]!.row) ?? null) + texts : texts;
+      closing = ends?.after(part.at(-1)!.row) ?? null;
     }
     rows += shown.length;
     if (more) break;

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { exportOf, moved, pagesOf } from '../../../../server/src/api/http/exports/export.ts';
+import { createExportRoute } from '../../../../server/src/api/http/exports/routes.ts';
+import { createHttpServer, type HttpServer } from '../../../../server/src/api/http/server.ts';
+import type { Caller } from '../../../../server/src/kernel/caller.ts';
+import { createCursors, newCursorKey } from '../../../../server/src/kernel/cursor.ts';
+import { getExport, rowsOf } from '../../../support/exports.ts';
+
+const KEY = {
+  tenant: { accountId: 'acc_1', environment: 'live' },
+  credential: { kind: 'api_key', id: 'key_1', permissions: [] },
+  allowedOrigins: [],
+} as unknown as Caller;
+const MAX_ROWS = 700;
+
+/** The length of the list; its page after the first fails if it is broken. */
+let list = { rows: 0, isBroken: false };
+let open = 0;
+const faults: unknown[] = [];
+let http: HttpServer;
+let url: string;
+beforeAll(async () => {
+  http = createHttpServer({ onFault: (fault) => faults.push(fault) });
+  url = `http://127.0.0.1:${await http.listen(0, '127.0.0.1')}`;
+  const numbers = exportOf<number, z.ZodRawShape>({
+    name: 'numbers',
+    rights: ['payouts.read'],
+    query: z.object({}),
+    columns: [moved('amount', (number) => number)],
+    open: () => ({
+      pages: (after) =>
+        pagesOf(
+          async ({ limit, after: last = list.rows + 1 }) => {
+            if (list.isBroken && after !== last && last <= list.rows) throw new Error('the database is away');
+            const items = Array.from({ length: Math.min(limit, last - 1) }, (_, index) => ({
+              position: last - 1 - index,
+            }));
+            return { items, more: last - 1 > limit };
+          },
+          ({ position }) => position,
+          after,
+        ),
+    }),
+  });
+  http.serve([
+    createExportRoute({
+      createExports: () => [numbers],
+      isExact: true,
+      updatesCursor: async () => 'newest',
+      cursorsFor: createCursors(newCursorKey()),
+      access: { admit: () => undefined, authenticate: () => KEY },
+      addressOf: () => '127.0.0.1',
+      watchCredential: async () => () => undefined,
+      limits: {
+        async open() {
+          open += 1;
+          return () => {
+            open -= 1;
+          };
+        },
+      },
+      isFree: () => true,
+      onFault: (fault) => faults.push(fault),
+      maxRows: MAX_ROWS,
+    }),
+  ]);
+});
+afterAll(() => http.close());
+
+test('A file has the most rows that it may have, says that there are more, and goes on behind them', async () => {
+  list = { rows: MAX_ROWS + 1, isBroken: false };
+  const file = await getExport(url, 'numbers.ndjson', 'ps_live_key');
+  expect(rowsOf(file)).toHaveLength(MAX_ROWS);
+  expect(file.json.at(-1).end).toMatchObject({ rows: MAX_ROWS, more: true });
+  const rest = await getExport(url, `numbers.ndjson?after=${rowsOf(file).at(-1)!.cursor}`, 'ps_live_key');
+  expect(rest.json.slice(1)).toMatchObject([{ amountCents: 1 }, { end: { rows: 1, more: false } }]);
+
+  list = { rows: MAX_ROWS, isBroken: false };
+  const whole = await getExport(url, 'numbers.ndjson', 'ps_live_key');
+  expect(whole.json.at(-1).end).toMatchObject({ rows: MAX_ROWS, more: false });
+});
+
+test('A file whose rows cannot be read to the end is cut off, and the fault is reported', async () => {
+  list = { rows: MAX_ROWS, isBroken: true };
+  await expect(getExport(url, 'numbers.csv', 'ps_live_key')).rejects.toThrow();
+  expect(faults.splice(0)).toMatchObject([{ message: 'the database is away' }]);
+  expect(open).toBe(0);
+});
