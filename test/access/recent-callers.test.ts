@@ -56,16 +56,16 @@ test('An authenticated caller is cached for a second, under the same credential 
 test('A change of the tenant invalidates a cached caller at once, another tenant’s does not', async () => {
   const { clock, state, callers, ask } = start();
   await ask();
-  callers.changed('acc_1/sandbox');
+  callers.revoked('acc_1/sandbox');
   await ask();
   expect(state.asked).toBe(1);
   state.refused = true;
-  callers.changed(KEY);
+  callers.revoked(KEY);
   await expect(ask()).rejects.toBeInstanceOf(UnauthenticatedError);
   state.refused = false;
   clock.advance(1_000);
   await ask();
-  callers.changed(null);
+  callers.revoked(null);
   await ask();
   expect(state.asked).toBe(4);
 });
@@ -76,13 +76,13 @@ test('A result from before a change is not cached after it', async () => {
     const answered = deferred();
     state.wait = answered.promise;
     const asking = ask();
-    callers.changed(key);
+    callers.revoked(key);
     answered.resolve();
     await asking;
     const before = state.asked;
     await ask();
     expect(state.asked).toBe(before + 1);
-    callers.changed(KEY);
+    callers.revoked(KEY);
   }
 });
 

@@ -34,16 +34,16 @@ export interface RecentCallers {
   admit(authorization: string | null | undefined, address: string, connection?: object): void | Promise<void>;
   /**
    * Invalidates the cached callers of a tenant, given as `tenantKey`, after a commit on this or another
-   * instance. Null means all tenants.
+   * instance that may have revoked one of its credentials. Null means all tenants.
    */
-  changed(tenant: string | null): void;
+  revoked(tenant: string | null): void;
 }
 
 /**
- * Caches for a second which caller a credential belongs to. A revocation is a change of its tenant, and each
- * change of a tenant invalidates the entries of its credentials: on the committing instance before the result
- * is sent, on the others with the notification, or within the second if that is lost. A refusal is cached for
- * a second too.
+ * Caches for a second which caller a credential belongs to. A revocation is an event of its tenant, and
+ * invalidates the entries of the tenant's credentials: on the committing instance before the result is sent,
+ * on the others with the notification, or within the second if that is lost. A refusal is cached for a second
+ * too.
  */
 export function createRecentCallers({
   access,
@@ -58,9 +58,9 @@ export function createRecentCallers({
   /** Messages of refusals: an error itself would retain its stack, and with it its request. */
   const refusals = createLRUCache<{ message: string; at: number }>(REFUSAL_CACHE_BYTES, () => REFUSAL_BYTES);
   const cachedCallers = createLRUCache<CachedCaller>(CALLER_CACHE_BYTES, () => CALLER_BYTES);
-  /** Marks that all cached callers of a tenant share; a change of the tenant makes its mark invalid. */
+  /** Marks that all cached callers of a tenant share; a revocation makes the tenant's mark invalid. */
   const tenants = new Map<string, Validity>();
-  /** The tenants that changed during each lookup in flight, whose result may be older than the change. */
+  /** The tenants with a revocation during each lookup in flight, whose result may be older than that. */
   const lookups = new Set<Set<string | null>>();
 
   function validityOf(key: string): Validity {
@@ -89,13 +89,13 @@ export function createRecentCallers({
   }
 
   async function lookUp(authorization: string | null | undefined, hash: string): Promise<Caller> {
-    const changed = new Set<string | null>();
-    lookups.add(changed);
+    const revoked = new Set<string | null>();
+    lookups.add(revoked);
     try {
       const at = clock.ms();
       const caller = await access.authenticate(authorization);
       const key = tenantKey(caller.tenant);
-      if (!changed.has(key) && !changed.has(null))
+      if (!revoked.has(key) && !revoked.has(null))
         cachedCallers.set(hash, { caller, at, validity: validityOf(key) });
       return caller;
     } catch (error) {
@@ -103,7 +103,7 @@ export function createRecentCallers({
         refusals.set(hash, { message: error.message, at: clock.ms() });
       throw error;
     } finally {
-      lookups.delete(changed);
+      lookups.delete(revoked);
     }
   }
 
@@ -151,8 +151,8 @@ export function createRecentCallers({
         ? taken.then(() => putBackIfValid(authorization, address, connection))
         : putBackIfValid(authorization, address, connection);
     },
-    changed(key) {
-      for (const changed of lookups) changed.add(key);
+    revoked(key) {
+      for (const revoked of lookups) revoked.add(key);
       if (key === null) return invalidateAll();
       const validity = tenants.get(key);
       if (validity) validity.isValid = false;

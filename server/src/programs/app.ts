@@ -207,7 +207,10 @@ export async function createApp({
       closing.push(await followDatabaseTime({ clock: sharedClock, base: givenClock, readTime, log }));
     }
     let callers: RecentCallers | undefined;
-    const onAnnounced = (payload: string) => callers?.changed(readAnnouncement(payload).key);
+    const onAnnounced = (payload: string) => {
+      const { key, mayHave } = readAnnouncement(payload);
+      if (mayHave('credential')) callers?.revoked(key);
+    };
     // Before the migration: LISTEN takes the lock that prevents a newer server's migration from dropping what
     // this server uses.
     closing.push(await database.listen(STREAM_CHANNEL, onAnnounced));
@@ -235,7 +238,8 @@ export async function createApp({
       onGroup: metrics.onGroup,
       onCommit(committed) {
         const appended = committed.filter(({ events }) => events.length > 0);
-        for (const { tenant } of appended) callers?.changed(tenantKey(tenant));
+        for (const { tenant, events } of appended)
+          if (events.some(({ resource }) => resource === 'credential')) callers?.revoked(tenantKey(tenant));
         // The shorter step first: see FEW_LISTENERS.
         const later: CommittedOfTenant[] = [];
         for (const each of appended)

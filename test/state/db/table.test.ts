@@ -40,7 +40,7 @@ interface Line {
 
 /** Lines that three members name together. They never change. */
 const lines = table<Line, never, 'kind' | 'number' | 'name'>(
-  'line',
+  'noted_line',
   { kind: fixed('kind'), number: fixed('number'), name: fixed('name'), words: fixed('words') },
   {
     key: { kind: 'text', number: 'integer', name: 'text' },
@@ -63,7 +63,7 @@ describeOnDatabase('a table', (open) => {
     database = await open();
     await raw`create table note (account_id text, environment text, note_id text primary key, text text, at timestamptz,
       tags jsonb, part_cents bigint, part_name text, digits integer)`.execute(database.sql);
-    await raw`create table line (account_id text, environment text, kind text, number integer, name text, words text[],
+    await raw`create table noted_line (account_id text, environment text, kind text, number integer, name text, words text[],
       primary key (account_id, environment, kind, number, name))`.execute(database.sql);
   });
 

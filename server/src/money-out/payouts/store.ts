@@ -160,19 +160,8 @@ const conditionsOf = listConditions(payoutConditions, {
   lists: { method: PAYOUT_METHODS, status: PAYOUT_STATUSES },
 });
 
-export async function savePayouts(sql: Sql, saved: readonly TenantRecord<OwnPayout>[]): Promise<void> {
-  await sql
-    .insertInto('payout')
-    .values(saved.map(({ tenant, record }) => payouts.toRow(tenant, record)) as never)
-    .onConflict((conflict) =>
-      conflict
-        .column('withdrawal_id')
-        .doUpdateSet(payouts.updates as never)
-        .whereRef('payout.account_id', '=', 'excluded.account_id')
-        .whereRef('payout.environment', '=', 'excluded.environment'),
-    )
-    .execute();
-}
+export const savePayouts: (sql: Sql, saved: readonly TenantRecord<OwnPayout>[]) => Promise<void> =
+  payouts.saveEach;
 
 function toPayout(row: object): OwnPayout {
   return withKind(payouts.fromRow(row));

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import { OutageError } from '../../kernel/errors.ts';
-import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
+import { tenantKey } from '../../kernel/tenant.ts';
 import { bindContext, withSpan } from '../../kernel/traces.ts';
 import { type Database, NoConnection } from '../db/database.ts';
 import type { Command, CommittedGroup, CommittedOfTenant, Committer, Outbox } from './commit.ts';
 import { decideAll } from './group.ts';
-import { createLane, type Lane, laneNumberOf, type Waiting } from './lanes.ts';
+import { createLane, type Lane, MAX_GROUP, type Waiting } from './lanes.ts';
 
 export function createCommitter({
   database,
@@ -23,31 +23,45 @@ export function createCommitter({
   /** Called after each commit that has written events or tasks, with those of each tenant. Must not throw. */
   onCommit: (committed: readonly CommittedOfTenant[]) => void;
 }): Committer {
-  const shared = Array.from({ length: database.lanes }, () => createLane());
+  const shared = createLane();
   /** The lanes of tenants that another instance has locked: each waits for its lock, and no other tenant does. */
   const own = new Map<string, Lane>();
-  const draining = new Map<Lane, Promise<void>>();
+  /** The tenants of the groups of the shared lane that are under way: none of them is in two groups at once. */
+  const underWay = new Set<string>();
+  const draining = new Set<Promise<void>>();
+  /** The number of transactions that take their groups from the shared lane. */
+  let drains = 0;
 
-  function laneOf(tenant: Tenant): Lane {
-    return own.get(tenantKey(tenant)) ?? shared[laneNumberOf(tenant, shared.length)]!;
+  /** Begins a transaction if none is under way, and a further one only if a whole group waits: fewer groups cost less. */
+  function drainShared(): void {
+    if (drains > 0 && (shared.size < MAX_GROUP || drains >= database.lanes)) return;
+    drains += 1;
+    drainSoon(shared);
   }
 
   function drainSoon(lane: Lane): void {
-    if (!draining.has(lane)) draining.set(lane, drain(lane));
+    const drained = drain(lane).then(() => {
+      draining.delete(drained);
+    });
+    draining.add(drained);
   }
 
   async function drain(lane: Lane): Promise<void> {
-    while (!lane.isEmpty) {
-      const group = lane.takeGroup();
+    const apart = lane.of === null ? underWay : undefined;
+    for (let group = lane.takeGroup(apart); group.length > 0; group = lane.takeGroup(apart)) {
+      const tenants = new Set(group.map(({ command }) => tenantKey(command.tenant)));
+      for (const tenant of tenants) apart?.add(tenant);
       const failure = await group[0]!.inTrace(() => settle(group, lane));
+      for (const tenant of tenants) apart?.delete(tenant);
       // Each waiting command would wait in vain for a connection, one group after the other.
       if (failure instanceof NoConnection) for (const waiting of lane.takeAll()) waiting.reject(failure);
       // A caller that has its outcome and sends its next command at once is in the next group, not the one
       // after it.
       await turn();
     }
-    draining.delete(lane);
-    if (lane.of !== null) own.delete(lane.of);
+    // In the turn in which nothing was left: a command that comes later begins a transaction again.
+    if (lane.of === null) drains -= 1;
+    else own.delete(lane.of);
   }
 
   /** Settles every command of the group. Returns the last outage that prevented some of them, if there was one. */
@@ -116,16 +130,16 @@ export function createCommitter({
   function enqueue<Outcome>(command: Command<Outcome>): Promise<Outcome> {
     return new Promise<Outcome>((resolve, reject) => {
       const waiting = { inTrace: bindContext(), command, resolve, reject } as Waiting;
-      const lane = laneOf(command.tenant);
-      lane.add(waiting);
-      drainSoon(lane);
+      const apart = own.get(tenantKey(command.tenant));
+      (apart ?? shared).add(waiting);
+      if (!apart) drainShared();
     });
   }
 
   return {
     change: <Outcome>(command: Command<Outcome>) => withSpan('change', {}, () => enqueue(command)),
     async idle() {
-      while (draining.size > 0) await Promise.all(draining.values());
+      while (draining.size > 0) await Promise.all(draining);
     },
   };
 }

@@ -132,7 +132,7 @@ export async function openPostgres({
   };
 }
 
-/** More transactions at once make smaller groups, which cost more of the processors for each command. */
+/** More transactions at once would wait for the same processors. */
 const MOST_LANES = 4;
 
 /**

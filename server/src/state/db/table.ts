@@ -116,9 +116,7 @@ export interface Table<Stored, Named extends keyof Stored = keyof Stored> {
   /** The column of each member; of a group that of its presence. */
   readonly columns: Readonly<Record<keyof Stored & string, string>>;
   fromRow(row: object): Stored;
-  toRow(tenant: Tenant, record: Stored): Record<string, unknown>;
-  /** The set of an update: each changing column with the value of the insert. */
-  readonly updates: Readonly<Record<string, RawBuilder<unknown>>>;
+  toRow(tenant: Tenant, record: Stored): object;
   /** The key of a record: the member that names it, or the several that do, with spaces between them. */
   keyOf(record: Pick<Stored, Named>): string;
   load(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Stored[]>;
@@ -191,7 +189,7 @@ export function table<
   const toRecord = compiledFromRow(declared) as (row: object) => Stored;
   const fromRow = complete ? (row: object) => complete(toRecord(row), row) : toRecord;
   const toColumns = compiledToRow(declared);
-  const toRow = (tenant: Tenant, record: Stored): Record<string, unknown> =>
+  const toRow = (tenant: Tenant, record: Stored): object =>
     own ? Object.assign(toColumns(tenant, record), own(record)) : toColumns(tenant, record);
   const refs = named.map(({ column }) => raw.ref(`${name}.${column}`));
   const [accountColumn, environmentColumn] = [raw.ref(`${name}.account_id`), raw.ref(`${name}.environment`)];
@@ -208,27 +206,39 @@ export function table<
     raw` and `,
   );
 
-  // Tables are typed by their columns, but Kysely does not type a table that is a parameter.
-  const insertion = (sql: Sql, rows: readonly object[]) =>
-    sql.insertInto(name as 'account').values(rows as never);
-
-  async function saveEach(sql: Sql, records: readonly TenantRecord<Stored>[]): Promise<void> {
-    const rows = records.map(({ tenant, record }) => toRow(tenant, record));
-    const columnsOfKey = unique ?? named.map(({ column }) => column);
-    await insertion(sql, rows)
-      .onConflict((conflict) => {
-        const stored = conflict.columns(columnsOfKey as ['id']);
-        return Object.keys(updates).length === 0 ? stored.doNothing() : stored.doUpdateSet(updates as never);
-      })
-      .execute();
+  /** Sends records as one text of JSON, so that the statement has the same text for any number of them. */
+  function statementOf(verb: 'save' | 'insert') {
+    const conflict = raw.join((unique ?? named.map(({ column }) => column)).map((each) => raw.ref(each)));
+    const changes = Object.entries(updates).map(([column, value]) => raw`${raw.ref(column)} = ${value}`);
+    const ofTenant = raw`${accountColumn} = excluded.account_id and ${environmentColumn} = excluded.environment`;
+    const instead =
+      verb === 'insert'
+        ? raw``
+        : changes.length === 0
+          ? raw`on conflict (${conflict}) do nothing`
+          : raw`on conflict (${conflict}) do update set ${raw.join(changes)} where ${ofTenant}`;
+    let written: RawBuilder<unknown> | undefined;
+    return async (sql: Sql, records: readonly TenantRecord<Stored>[]): Promise<void> => {
+      const rows = records.map(({ tenant, record }) => toRow(tenant, record));
+      written ??= raw.join(Object.keys(rows[0]!).map((column) => raw.ref(column)));
+      await raw`${raw.raw(`/* ${verb}_${name} */`)}
+        insert into ${from} (${written})
+        select ${written} from json_populate_recordset(null::${from}, ${textOf(rows, records)}::json)
+        ${instead}`.execute(sql);
+    };
   }
 
-  async function insertEach(sql: Sql, records: readonly TenantRecord<Stored>[]): Promise<void> {
-    await insertion(
-      sql,
-      records.map(({ tenant, record }) => toRow(tenant, record)),
-    ).execute();
+  /** @throws ValidationError where Postgres cannot store a text */
+  function textOf(rows: readonly object[], records: readonly TenantRecord<Stored>[]): string {
+    const text = JSON.stringify(rows);
+    if (isStorableJson(text)) return text;
+    for (const { record } of records) assertStorable(declared, record as Readonly<Record<string, unknown>>);
+    // Half of a surrogate pair in a column of text becomes U+FFFD.
+    return JSON.stringify(rows, (_, value) => (typeof value === 'string' ? value.toWellFormed() : value));
   }
+
+  const saveEach = statementOf('save');
+  const insertEach = statementOf('insert');
 
   async function load(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Stored[]> {
     if (named.length > 1) return loadOf(loadEach, sql, tenant, keys);
@@ -260,7 +270,6 @@ export function table<
     columns: names,
     fromRow,
     toRow,
-    updates,
     keyOf: (record) =>
       named.map(({ member }) => (record as Readonly<Record<string, unknown>>)[member]).join(' '),
     load,
@@ -334,42 +343,37 @@ export function copyOf<Part>(columns: Columns<Part>): (record: Part) => Part {
   )();
 }
 
-/** The function throws a ValidationError where Postgres cannot store a text. */
-function compiledToRow(declared: Declared): (tenant: Tenant, record: object) => Record<string, unknown> {
-  const cellOf = (member: string, { name, form }: Column, value: string) =>
-    `${JSON.stringify(name)}: ${form}(${JSON.stringify(member)}, ${value})`;
+function compiledToRow(declared: Declared): (tenant: Tenant, record: object) => object {
   const cells = declared.flatMap(([member, each]) => {
     const value = `record[${JSON.stringify(member)}]`;
     return 'members' in each
-      ? Object.entries<Column>(each.members).map(([part, column]) =>
-          cellOf(member, column, `${value}?.[${JSON.stringify(part)}]`),
+      ? Object.entries<Column>(each.members).map(
+          ([part, { name }]) => `${JSON.stringify(name)}: ${value}?.[${JSON.stringify(part)}] ?? null`,
         )
-      : [cellOf(member, each, value)];
+      : [`${JSON.stringify(each.name)}: ${value} ?? null`];
   });
   return new Function(
-    ...['plain', 'json'],
     `return ({ accountId, environment }, record) => ({ account_id: accountId, environment, ${cells.join(', ')} })`,
-  )(plainCell, jsonCell);
+  )();
 }
 
-function plainCell(member: string, value: unknown): unknown {
-  if (typeof value === 'string' ? value.includes('\u0000') : Array.isArray(value) && !value.every(isStorable))
-    throw notStorable(member);
-  return value ?? null;
+/** @throws ValidationError with the name of a member that Postgres cannot store */
+function assertStorable(declared: Declared, record: Readonly<Record<string, unknown>>): void {
+  for (const [member, each] of declared) {
+    const columns = 'members' in each ? Object.entries<Column>(each.members) : [[null, each] as const];
+    for (const [part, { form }] of columns) {
+      const whole = record[member];
+      const value = part === null ? whole : (whole as Readonly<Record<string, unknown>> | null)?.[part];
+      if (!isStorableValue(value, form)) throw new ValidationError([{ path: member, message: NOT_STORABLE }]);
+    }
+  }
 }
 
-/** The null of SQL; a parameter would be the text `null`. */
-const NULL = raw<string>`null`;
-
-function jsonCell(member: string, value: unknown): unknown {
-  if (value == null) return NULL;
-  const stored = JSON.stringify(value);
-  if (!isStorableJson(stored)) throw notStorable(member);
-  return stored;
-}
-
-function notStorable(member: string): ValidationError {
-  return new ValidationError([{ path: member, message: NOT_STORABLE }]);
+function isStorableValue(value: unknown, form: Column['form']): boolean {
+  if (form === 'json') return isStorableJson(JSON.stringify(value ?? null));
+  return typeof value === 'string'
+    ? !value.includes('\u0000')
+    : !Array.isArray(value) || value.every(isStorable);
 }
 
 /**

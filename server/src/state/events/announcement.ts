@@ -1,5 +1,5 @@
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
-import { type EventRow, eventFromRow, type Snapshots, type StoredEvent } from './event.ts';
+import { type EventRow, eventFromRow, type Resource, type Snapshots, type StoredEvent } from './event.ts';
 import type { Appended } from './log.ts';
 
 /** The channel of the notifications that an instance sends after a commit: see `announcement`. */
@@ -30,6 +30,8 @@ export interface Announced {
   readonly key: string | null;
   /** The newest version; infinity if it is missing. */
   readonly version: number;
+  /** Whether an event of this kind of resource may be among those of the commit. */
+  mayHave(resource: Resource): boolean;
   /** The events; null if the notification has none, or none that this release can read. */
   events(snapshots: Snapshots): Appended | null;
 }
@@ -40,6 +42,7 @@ export function readAnnouncement(payload: string): Announced {
   return {
     key: key || null,
     version: version ? Number(version) : Number.POSITIVE_INFINITY,
+    mayHave: (resource) => json === '' || json.includes(JSON.stringify(resource)),
     events: (snapshots) => (json === '' ? null : readEvents(json, snapshots)),
   };
 }
