@@ -1,3 +1,4 @@
+import DataLoader from 'dataloader';
 import type { CheckoutGrant } from '../kernel/caller.ts';
 import {
   bearer,
@@ -42,11 +43,12 @@ import {
   type StoredToken,
   saveTokens,
   selectAccounts,
-  selectApiKey,
   selectCursorKey,
+  selectKeysByHash,
   selectMode,
   selectToken,
   type TokenRow,
+  type ValidKey,
 } from './store.ts';
 import { listTokens, selectListedTokens, selectTokenName } from './token-store.ts';
 
@@ -67,7 +69,12 @@ export function createAccessService({
 }): AccessService {
   // Every request reads its credential from the database, so that a revocation takes effect at once; concurrent reads
   // of one credential are coalesced.
-  const coalesceKey = createCoalescedReads<Awaited<ReturnType<typeof selectApiKey>>>();
+  const coalesceKey = createCoalescedReads<ValidKey | null>();
+  // The keys of many callers that come at once are read by one statement.
+  const keysByHash = new DataLoader<string, ValidKey | null>(
+    (hashes) => selectKeysByHash(database.sql, hashes),
+    { cache: false, batchScheduleFn: (callback) => void setImmediate(callback) },
+  );
   const coalesceToken = createCoalescedReads<TokenRow | null>();
 
   const mint = createTokenMint({ database, clock });
@@ -124,7 +131,7 @@ export function createAccessService({
 
   async function callerOfKey(presented: string, environment: Environment): Promise<Caller> {
     const secretHash = hashSecret(presented);
-    const key = await coalesceKey(secretHash, () => selectApiKey(database.sql, secretHash));
+    const key = await coalesceKey(secretHash, () => keysByHash.load(secretHash));
     if (!key || key.environment !== environment) throw new UnauthenticatedError('Invalid API key');
     return {
       tenant: { accountId: key.accountId, environment },

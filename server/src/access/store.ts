@@ -284,24 +284,31 @@ export async function updateApiKeys(sql: Sql, keys: readonly ApiKey[]): Promise<
     await sql.updateTable('api_key').set({ revoked_at: revokedAt }).where('id', '=', id).execute();
 }
 
-/** Finds an active key by the hash of its text. */
-export async function selectApiKey(
+/** Finds active keys by the hashes of their texts; null for each that there is not. */
+export async function selectKeysByHash(
   sql: Sql,
-  secretHash: string,
-): Promise<{ id: string; accountId: string; environment: Environment; permissions: Permission[] } | null> {
-  const row = await sql
+  secretHashes: readonly string[],
+): Promise<(ValidKey | null)[]> {
+  const rows = await sql
     .selectFrom('api_key')
-    .select(['id', 'account_id', 'environment', 'permissions'])
-    .where('secret_hash', '=', secretHash)
+    .select(['secret_hash', 'id', 'account_id', 'environment', 'permissions'])
+    .where('secret_hash', '=', (any) => any.fn.any(any.val([...secretHashes])))
     .where('revoked_at', 'is', null)
-    .executeTakeFirst();
-  if (!row) return null;
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    environment: row.environment,
-    permissions: row.permissions as Permission[],
-  };
+    .execute();
+  const keys = new Map(
+    rows.map(({ secret_hash: hash, id, account_id: accountId, environment, permissions }) => [
+      hash,
+      { id, accountId, environment, permissions: permissions as Permission[] },
+    ]),
+  );
+  return secretHashes.map((hash) => keys.get(hash) ?? null);
+}
+
+export interface ValidKey {
+  id: string;
+  accountId: string;
+  environment: Environment;
+  permissions: Permission[];
 }
 
 export interface TokenRow extends NewToken {

@@ -2,43 +2,60 @@ import { sql as raw } from 'kysely';
 import { plusMs } from '../../kernel/clock.ts';
 import type { Sql } from '../../state/db/database.ts';
 
-/** Ended windows that one statement deletes. A statement adds three windows at most, so the table does not grow. */
+/** The least of ended windows that one statement deletes, and their number for each window that it may add: the table does not grow. */
 const SWEEP_LIMIT = 10;
+const SWEPT_FOR_EACH = 3;
 
 /** Deletes windows that ended a minute ago, except those of `keys`: one statement cannot change a row twice. */
 function sweep(keys: readonly string[], now: Date) {
   return raw`
     delete from rate_window where key in (
       select key from rate_window where ends_at <= ${plusMs(now, -SWEEP_AFTER_MS)} and key <> all(${keys}::text[])
-      order by ends_at limit ${SWEEP_LIMIT} for update skip locked
+      order by ends_at limit ${Math.max(SWEEP_LIMIT, SWEPT_FOR_EACH * keys.length)} for update skip locked
     )
   `;
 }
 
 const SWEEP_AFTER_MS = 60_000;
 
+/** The admissions that an instance reserves in the window of a key. */
+export interface Wanted {
+  readonly key: string;
+  readonly want: number;
+}
+
+/** A window: its end, and the sum that all instances have reserved in it. */
+export interface ReservedWindow {
+  readonly endsAt: Date;
+  readonly used: number;
+}
+
 /**
- * Adds `want` to the current window of `key` in one statement, which begins a window if there is none. Returns the end
- * of the window and the sum that all instances have reserved in it, with this reservation.
+ * Adds what is wanted to the current window of each key in one statement, which begins the windows that there are not.
+ * Returns the windows by their keys, with these reservations.
  *
  * A window that ends later than two lengths from now was begun before the clock was set back. One length is the window's
  * own; the other is for instances whose clocks differ.
  */
 export async function reserve(
   sql: Sql,
-  { key, want, lengthMs, now }: { key: string; want: number; lengthMs: number; now: Date },
-): Promise<{ endsAt: Date; used: number }> {
+  wanted: readonly Wanted[],
+  { lengthMs, now }: { lengthMs: number; now: Date },
+): Promise<ReadonlyMap<string, ReservedWindow>> {
+  const keys = wanted.map(({ key }) => key);
   const isOver = raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * lengthMs)})`;
-  const { rows } = await raw<{ ends_at: Date; used: number }>`
-    with swept as (${sweep([key], now)})
-    insert into rate_window as w (key, ends_at, used) values (${key}, ${plusMs(now, lengthMs)}, ${want})
+  const { rows } = await raw<{ key: string; ends_at: Date; used: number }>`
+    with swept as (${sweep(keys, now)})
+    insert into rate_window as w (key, ends_at, used)
+    -- Locked in one order: concurrent statements would deadlock.
+    select key, ${plusMs(now, lengthMs)}::timestamptz, want
+    from unnest(${keys}::text[], ${wanted.map(({ want }) => want)}::bigint[]) r (key, want) order by key
     on conflict (key) do update set
       ends_at = case when ${isOver} then excluded.ends_at else w.ends_at end,
       used = case when ${isOver} then excluded.used else w.used + excluded.used end
-    returning ends_at, used
+    returning key, ends_at, used
   `.execute(sql);
-  const { ends_at: endsAt, used } = rows[0]!;
-  return { endsAt, used };
+  return new Map(rows.map(({ key, used, ends_at: endsAt }) => [key, { endsAt, used }]));
 }
 
 /** Returns unused reservations to their windows. A window that has ended since, or was begun again, keeps its count. */

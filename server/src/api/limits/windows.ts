@@ -1,6 +1,6 @@
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { beforeWork, ReadOnlyDatabase, type Sql } from '../../state/db/database.ts';
-import { release, reserve } from './store.ts';
+import { type ReservedWindow, release, reserve, type Wanted } from './store.ts';
 
 /** The state of a window as this instance knows it: reservations of other instances show after its next reservation. */
 export interface WindowState {
@@ -26,6 +26,8 @@ export interface Windows {
 const MINUTE_MS = 60_000;
 /** The most shares of one limit in memory: requests may come from any number of networks. */
 const MAX_SHARES = 50_000;
+/** The most keys of one reservation. */
+const MAX_KEYS = 200;
 
 /** The part of a window that this instance has reserved. */
 interface Share {
@@ -38,8 +40,8 @@ interface Share {
 
 /**
  * Creates windows of a minute, each from the first use of its key on any instance. An instance reserves `chunk` admissions at
- * a time with one statement and counts them down in memory. So all instances together never exceed the limit. A chunk of 1 is
- * exact; with a larger one a few admissions that other instances have reserved may stay unused.
+ * a time, with one statement for all keys that wait, and counts them down in memory. So all instances together never exceed
+ * the limit. A chunk of 1 is exact; with a larger one a few admissions that other instances have reserved may stay unused.
  */
 export function createWindows({
   sql,
@@ -58,8 +60,9 @@ export function createWindows({
 }): Windows {
   /** The shares by key, in the order in which they began. */
   const shares = new Map<string, Share>();
-  /** The callers that wait for a key's reservation: a key has one in flight at a time. */
+  /** The callers that wait for a reservation, by key. */
   const waiting = new Map<string, Waiter[]>();
+  let isReserving = false;
 
   function currentShare(key: string): Share | null {
     const now = clock.ms();
@@ -73,7 +76,7 @@ export function createWindows({
   }
 
   /** Counts for this instance alone: a read-only database still serves queries. */
-  function countLocally(key: string, want: number, now: Date): { endsAt: Date; used: number } {
+  function countLocally({ key, want }: Wanted, now: Date): ReservedWindow {
     const share = currentShare(key);
     return {
       endsAt: share ? new Date(share.endsAt) : plusMs(now, MINUTE_MS),
@@ -81,36 +84,50 @@ export function createWindows({
     };
   }
 
-  async function refill(key: string, waiters: Waiter[]): Promise<void> {
-    while (waiters.length > 0) {
-      const want = Math.max(chunk, waiters.length);
+  /** Reserves for all keys that wait, with one statement at a time: the callers of many keys share the next one. */
+  async function reserveAll(): Promise<void> {
+    isReserving = true;
+    while (waiting.size > 0) {
+      const all = [...waiting].slice(0, MAX_KEYS);
+      const wanted = all.map(([key, waiters]) => ({ key, want: Math.max(chunk, waiters.length) }));
       try {
-        const now = clock.now();
-        const { endsAt, used } = await reserve(sql, {
-          key: `${name} ${key}`,
-          want,
-          lengthMs: MINUTE_MS,
-          now,
-        }).catch((error: unknown) => {
-          if (error instanceof ReadOnlyDatabase) return countLocally(key, want, now);
-          throw error;
-        });
-        const granted = Math.min(want, Math.max(0, limit - (used - want)));
-        // Admissions of the same window that were put back meanwhile are still reserved.
-        const before = currentShare(key);
-        const kept = before?.endsAt === endsAt.getTime() ? before.reserved : 0;
-        const share = { endsAt: endsAt.getTime(), used: Math.min(used, limit), reserved: granted + kept };
-        shares.delete(key);
-        shares.set(key, share);
-        // The share that ends first is dropped, with its reservation.
-        if (shares.size > MAX_SHARES) shares.delete(shares.keys().next().value!);
-        for (; share.reserved > 0 && waiters.length > 0; share.reserved -= 1) waiters.shift()!.resolve(true);
-        if (share.used >= limit) for (const waiter of waiters.splice(0)) waiter.resolve(false);
+        const windows = await reserveEach(wanted);
+        for (const [nth, each] of wanted.entries()) admit(all[nth]![1], each, windows[nth]!);
       } catch (error) {
-        for (const waiter of waiters.splice(0)) waiter.reject(beforeWork(error));
+        for (const [, waiters] of all)
+          for (const waiter of waiters.splice(0)) waiter.reject(beforeWork(error));
       }
+      for (const [key, waiters] of all) if (waiters.length === 0) waiting.delete(key);
     }
-    waiting.delete(key);
+    isReserving = false;
+  }
+
+  async function reserveEach(wanted: readonly Wanted[]): Promise<ReservedWindow[]> {
+    const now = clock.now();
+    const nameOf = (key: string) => `${name} ${key}`;
+    try {
+      const named = wanted.map(({ key, want }) => ({ key: nameOf(key), want }));
+      const reserved = await reserve(sql, named, { lengthMs: MINUTE_MS, now });
+      return wanted.map(({ key }) => reserved.get(nameOf(key))!);
+    } catch (error) {
+      if (error instanceof ReadOnlyDatabase) return wanted.map((each) => countLocally(each, now));
+      throw error;
+    }
+  }
+
+  /** Admits callers of a key by what was reserved for them. Those that came meanwhile may still wait after it. */
+  function admit(waiters: Waiter[], { key, want }: Wanted, { endsAt, used }: ReservedWindow): void {
+    const granted = Math.min(want, Math.max(0, limit - (used - want)));
+    // Admissions of the same window that were put back meanwhile are still reserved.
+    const before = currentShare(key);
+    const kept = before?.endsAt === endsAt.getTime() ? before.reserved : 0;
+    const share = { endsAt: endsAt.getTime(), used: Math.min(used, limit), reserved: granted + kept };
+    shares.delete(key);
+    shares.set(key, share);
+    // The share that ends first is dropped, with its reservation.
+    if (shares.size > MAX_SHARES) shares.delete(shares.keys().next().value!);
+    for (; share.reserved > 0 && waiters.length > 0; share.reserved -= 1) waiters.shift()!.resolve(true);
+    if (share.used >= limit) for (const waiter of waiters.splice(0)) waiter.resolve(false);
   }
 
   return {
@@ -126,9 +143,8 @@ export function createWindows({
       }
       return new Promise((resolve, reject) => {
         if (queue) return queue.push({ resolve, reject });
-        const waiters = [{ resolve, reject }];
-        waiting.set(key, waiters);
-        void refill(key, waiters);
+        waiting.set(key, [{ resolve, reject }]);
+        if (!isReserving) void reserveAll();
       });
     },
     putBack(key) {
