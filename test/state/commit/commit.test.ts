@@ -487,6 +487,37 @@ describeOnBothEngines('a commit', (open) => {
       }
     });
 
+    test('A further transaction begins only if a whole group waits, and has no tenant of the one under way', async () => {
+      const release = deferred();
+      const begun: number[] = [];
+      const twoLanes = createCommitter({
+        database: {
+          ...database,
+          lanes: 2,
+          async transaction(work) {
+            begun.push(begun.length);
+            await release.promise;
+            return database.transaction(work);
+          },
+        },
+        clock,
+        onCommit: () => undefined,
+      });
+      const [one, other] = [tenants[0]!, tenants[1]!];
+      const changes = [twoLanes.change(add(one, 'lanes', 1))];
+      for (let nth = 0; nth < 63; nth += 1) changes.push(twoLanes.change(add(one, 'lanes', 1)));
+      expect(begun).toHaveLength(1);
+      // A whole group waits, but all of it is of the tenant that is under way.
+      changes.push(twoLanes.change(add(one, 'lanes', 1)));
+      expect(begun).toHaveLength(1);
+      const others = [twoLanes.change(add(other, 'lanes', 1)), twoLanes.change(add(tenants[2]!, 'lanes', 1))];
+      expect(begun).toHaveLength(2);
+      release.resolve();
+      expect(await Promise.all(changes)).toEqual(Array.from({ length: 65 }, (_, nth) => nth + 1));
+      expect(await Promise.all(others)).toEqual([1, 1]);
+      await twoLanes.idle();
+    });
+
     test('A commit writes the webhooks that the outbox adds to the log of their own tenant', async () => {
       const [one, other] = [await first(), await first()];
       const posting = createCommitter({
