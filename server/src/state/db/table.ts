@@ -228,7 +228,7 @@ export function table<
     };
   }
 
-  /** @throws ValidationError where Postgres cannot store a text */
+  /** @throws ValidationError if Postgres cannot store a text */
   function textOf(rows: readonly object[], records: readonly TenantRecord<Stored>[]): string {
     const text = JSON.stringify(rows);
     if (isStorableJson(text)) return text;
