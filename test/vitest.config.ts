@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -84,6 +85,8 @@ function spread<Item>(items: Item[], some: Item[], busy: (item: Item) => boolean
   return [...mixed, ...waiting];
 }
 
+const WATCHES = process.argv.includes('watch');
+
 /** Tests in Node processes that a file shares with those before it: loading the server takes longer than most tests. */
 function inNode(name: string, include: string[], options: Options = {}): TestProjectInlineConfiguration[] {
   if (include.length === 0) return [];
@@ -96,6 +99,9 @@ function inNode(name: string, include: string[], options: Options = {}): TestPro
         include,
         pool: 'forks',
         isolate: false,
+        // Node strips the types itself, in 1 s of CPU time for all files; Vite's transforms take many times as long
+        // where they are not cached. Vite replaces modules for a test, and loads a changed one again.
+        experimental: { viteModuleRunner: name === 'replacing' || WATCHES, nodeLoader: false },
         setupFiles: [here('support/cpu.ts'), here('support/fixed-seed.ts')],
         // V8's better compiler costs more, while PGlite runs, than such a short process saves, and threads for
         // garbage collection take a core from other tests. A young generation of 32 MB is collected so much less
@@ -139,13 +145,23 @@ function inSharedProcesses(): TestProjectInlineConfiguration[] {
   );
 }
 
+const replacesModules = (path: string) => readFileSync(here(path), 'utf8').includes('vi.mock(');
+
 /** Plugins of projects without a chosen file are not loaded. */
 async function projects(): Promise<TestProjectInlineConfiguration[]> {
   const inPage = filesOf('component');
   return [
     ...inSharedProcesses(),
     // Each file has a process of its own, because it checks what a process leaves behind.
-    ...inNode('programs', filesOf('programs'), { ...onPostgres('service'), isolate: true }),
+    ...inNode(
+      'programs',
+      filesOf('programs').filter((path) => !replacesModules(path)),
+      { ...onPostgres('service'), isolate: true },
+    ),
+    ...inNode('replacing', filesOf('programs').filter(replacesModules), {
+      ...onPostgres('service'),
+      isolate: true,
+    }),
     ...(runsAll()
       ? inNode(
           'facade',

@@ -279,9 +279,9 @@ export function createMetrics(clock: Clock): Metrics {
   });
 
   // Prometheus sees no increase in a series that begins with 1, so series for alerts begin with 0.
-  for (const of of ['card_payment', 'payment', 'charge'])
+  for (const paid of ['card_payment', 'payment', 'charge'])
     for (const origin of ['merchant', 'automatic'])
-      for (const outcome of ['completed', 'failed']) refunds.inc({ of, origin, outcome }, 0);
+      for (const outcome of ['completed', 'failed']) refunds.inc({ of: paid, origin, outcome }, 0);
   for (const outcome of ['paid', 'failed']) attempts.inc({ outcome }, 0);
   pixReturns.inc({ outcome: 'failed' }, 0);
   ltcOutputs.inc({ outcome: 'unmatched' }, 0);
