@@ -18,27 +18,31 @@ export async function insertAttempts(
 ): Promise<void> {
   const of = <Member>(member: (attempt: MadeAttempt) => Member) =>
     attempts.map(({ record }) => member(record));
+  const leaving = attempts.filter(({ record: { number } }) => number > KEPT_EXCHANGES);
+  // Most deliveries have one attempt, so most statements have no second part.
+  const forgotten = raw`
+    /* insert_late_attempts */
+    with forgotten as (
+      update webhook_attempt a set exchange = null
+      from unnest(
+        ${leaving.map(({ record: { webhookId } }) => webhookId)}::text[],
+        ${leaving.map(({ record: { number } }) => number - KEPT_EXCHANGES)}::integer[]
+      ) leaving (webhook_id, number)
+      where a.webhook_id = leaving.webhook_id and a.number = leaving.number
+    )`;
   await raw`
-    /* insert_attempts */
-    with made as (
-      select * from unnest(
-        ${of(({ webhookId }) => webhookId)}::text[],
-        ${of(({ number }) => number)}::integer[],
-        ${of(({ at }) => at)}::timestamptz[],
-        ${of(({ responseStatus }) => responseStatus)}::integer[],
-        ${of(({ error }) => error)}::text[],
-        ${of(({ durationMs }) => durationMs)}::integer[],
-        ${of(({ exchange }) => exchange && JSON.stringify(exchange))}::text[]
-      ) made (webhook_id, number, at, response_status, error, duration_ms, exchange)
-    ),
-    forgotten as (
-      update webhook_attempt a set exchange = null from made
-      where made.number > ${KEPT_EXCHANGES} and a.webhook_id = made.webhook_id and a.number = made.number - ${KEPT_EXCHANGES}
-    )
+    ${leaving.length > 0 ? forgotten : raw`/* insert_attempts */`}
     insert into webhook_attempt (webhook_id, number, at, response_status, error, duration_ms, exchange)
-    select webhook_id, number, at, response_status, error, duration_ms, exchange::jsonb from made`.execute(
-    sql,
-  );
+    select webhook_id, number, at, response_status, error, duration_ms, exchange::jsonb
+    from unnest(
+      ${of(({ webhookId }) => webhookId)}::text[],
+      ${of(({ number }) => number)}::integer[],
+      ${of(({ at }) => at)}::timestamptz[],
+      ${of(({ responseStatus }) => responseStatus)}::integer[],
+      ${of(({ error }) => error)}::text[],
+      ${of(({ durationMs }) => durationMs)}::integer[],
+      ${of(({ exchange }) => exchange && JSON.stringify(exchange))}::text[]
+    ) made (webhook_id, number, at, response_status, error, duration_ms, exchange)`.execute(sql);
 }
 
 /** Selects the last attempts of each delivery, oldest first. */
