@@ -145,7 +145,6 @@ function pageOf(
   if (instant !== created || (own.length === 0 && !amounts)) {
     const isAsked = Object.values(oneOf).some(({ asked }) => asked);
     const isByLists = own.length === 0 && instant === created;
-    const isNamed = conditions.where.length > 0;
     const rest = periods.filter(([each]) => each !== instant).flatMap(([each, part]) => inPeriod(each, part));
     return {
       ...page,
@@ -162,8 +161,7 @@ function pageOf(
               Object.entries(oneOf).map(([column, { asked, all }]) => [column, asked ?? all]),
             )
           : {},
-      // Few rows have a name. PostgreSQL does not know how few, and would look for them along a year of payments.
-      order: [isNamed ? raw`${raw.ref(instant)} + interval '0'` : instant, 'number'],
+      order: [instant, 'number'],
     };
   }
   return {
