@@ -136,6 +136,8 @@ export const ONE_OF_EACH = [
 
 /** Files of other projects that occupy a core for long. CI runs them with each change, `npm test` leaves them out. */
 export const LONG = [
+  // Fills pages of a redelivery; webhooks/graphql sends a single delivery again.
+  'webhooks/bulk.test.ts',
   'attacks/budget.test.ts',
   'attacks/compiled.test.ts',
   'attacks/tenants.test.ts',
