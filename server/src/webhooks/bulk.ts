@@ -67,7 +67,7 @@ export const MAX_MOST = 10_000;
 export const BULK_PAGE = 50;
 const PAUSE_MS = 5_000;
 
-export function newRedeliveryId(): string {
+function newRedeliveryId(): string {
   return `whr_${objectId()}`;
 }
 
