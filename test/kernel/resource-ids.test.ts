@@ -10,7 +10,6 @@ const NO_RESOURCE: Readonly<Record<string, string>> = {
   attemptId: 'a text of the page',
   taxId: 'a CPF or CNPJ',
   tokenId: 'a token has no look-up',
-  webhookId: 'a delivery has no look-up',
 };
 
 test('Every argument of the schema that takes an id knows the ids of other resources', () => {

@@ -40,6 +40,8 @@ const TAKEN: Readonly<Record<string, ResourceName | null>> = {
   productId: null,
   deliveryId: null,
   storeProductId: null,
+  webhookId: null,
+  redeliveryId: null,
 };
 
 /** An id that was given to an argument for ids of another resource. */

@@ -289,8 +289,8 @@ describe('payouts of subaccounts', () => {
     expect(subaccount.payouts.nodes).toHaveLength(50);
     expect(subaccount.payouts.nodes[49].subaccount).toEqual({ name: 'Bia', balanceCents: 0 });
     expect(statements.filter((statement) => /\bsubaccount/.test(statement)).length).toBe(2);
-    // The third statement reads the credential.
-    expect(statements.filter((statement) => !statement.includes('rate_window'))).toHaveLength(3);
+    // The others count the request, and read the credential unless it was read in the last second.
+    expect(statements.filter((statement) => !/rate_window|api_key/.test(statement))).toHaveLength(2);
   });
 
   test('payouts and statements of many subaccounts are read in one statement each, and counted in one each', async () => {
