@@ -14,6 +14,7 @@ import {
   describeOnDatabase,
   hasLockWaiter,
 } from '../../support/database.ts';
+import { deferred } from '../../support/deferred.ts';
 import { generated } from '../../support/scale.ts';
 import { interceptStatements, recordStatements } from '../../support/statements.ts';
 
@@ -61,6 +62,32 @@ describeOnDatabase('windows', (open) => {
     for (let nth = 0; nth < taken; nth++) windows.putBack('a');
     expect(await next).toBe(true);
     expect(windows.peek('a').remaining).toBe(299);
+  });
+
+  test('keys that wait share a reservation; one that is late holds back no other key', async () => {
+    const clock = createManualClock();
+    const held = [deferred(), deferred()];
+    let statements = 0;
+    const { sql } = interceptStatements(
+      database,
+      () => held[statements++]?.promise,
+      () => undefined,
+    );
+    const windows = windowsOf({ limit: 10, clock, sql });
+    const silent = windows.take('a');
+    const others = ['b', 'c', 'c', 'd'].map((key) => windows.take(key));
+    clock.advance(249);
+    others.push(windows.take('e'));
+    expect(statements).toBe(1);
+    clock.advance(1);
+    others.push(windows.take('a'), windows.take('f'));
+    expect(statements).toBe(2);
+    held[1]!.resolve();
+    const again = others.splice(5, 1);
+    expect(await admitted(others)).toBe(6);
+    held[0]!.resolve();
+    expect(await admitted([silent, ...again])).toBe(2);
+    expect(statements).toBeLessThanOrEqual(4);
   });
 
   test('each instance counts windows for itself while the database is read-only', async () => {

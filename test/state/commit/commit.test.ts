@@ -487,13 +487,14 @@ describeOnBothEngines('a commit', (open) => {
       }
     });
 
-    test('A further transaction begins only if a whole group waits, and has no tenant of the one under way', async () => {
+    test('A further transaction begins only if a whole group waits or the one under way is late, and has no tenant of that', async () => {
       const release = deferred();
       const begun: number[] = [];
-      const twoLanes = createCommitter({
+      const clock = createManualClock();
+      const severalLanes = createCommitter({
         database: {
           ...database,
-          lanes: 2,
+          lanes: 3,
           async transaction(work) {
             begun.push(begun.length);
             await release.promise;
@@ -504,18 +505,24 @@ describeOnBothEngines('a commit', (open) => {
         onCommit: () => undefined,
       });
       const [one, other] = [tenants[0]!, tenants[1]!];
-      const changes = [twoLanes.change(add(one, 'lanes', 1))];
-      for (let nth = 0; nth < 63; nth += 1) changes.push(twoLanes.change(add(one, 'lanes', 1)));
-      expect(begun).toHaveLength(1);
+      const change = (tenant: Tenant) => severalLanes.change(add(tenant, 'lanes', 1));
       // A whole group waits, but all of it is of the tenant that is under way.
-      changes.push(twoLanes.change(add(one, 'lanes', 1)));
+      const changes = Array.from({ length: 65 }, () => change(one));
+      const others = Array.from({ length: 63 }, (_, nth) => change(tenants[1 + (nth % 50)]!));
       expect(begun).toHaveLength(1);
-      const others = [twoLanes.change(add(other, 'lanes', 1)), twoLanes.change(add(tenants[2]!, 'lanes', 1))];
+      others.push(change(other));
       expect(begun).toHaveLength(2);
+      clock.advance(249);
+      const late = change(tenants[0]!);
+      expect(begun).toHaveLength(2);
+      clock.advance(1);
+      const later = await first();
+      others.push(change(later));
+      expect(begun).toHaveLength(3);
       release.resolve();
-      expect(await Promise.all(changes)).toEqual(Array.from({ length: 65 }, (_, nth) => nth + 1));
-      expect(await Promise.all(others)).toEqual([1, 1]);
-      await twoLanes.idle();
+      expect(await Promise.all([...changes, late])).toEqual(Array.from({ length: 66 }, (_, nth) => nth + 1));
+      expect(await Promise.all(others)).toHaveLength(65);
+      await severalLanes.idle();
     });
 
     test('A commit writes the webhooks that the outbox adds to the log of their own tenant', async () => {

@@ -28,6 +28,8 @@ const MINUTE_MS = 60_000;
 const MAX_SHARES = 50_000;
 /** The most keys of one reservation. */
 const MAX_KEYS = 200;
+/** The time after which a reservation is late. */
+const LATE_MS = 250;
 
 /** The part of a window that this instance has reserved. */
 interface Share {
@@ -62,7 +64,10 @@ export function createWindows({
   const shares = new Map<string, Share>();
   /** The callers that wait for a reservation, by key. */
   const waiting = new Map<string, Waiter[]>();
-  let isReserving = false;
+  /** The keys of the reservations that are under way. */
+  const underWay = new Set<string>();
+  let reservations = 0;
+  let begunAt = 0;
 
   function currentShare(key: string): Share | null {
     const now = clock.ms();
@@ -84,11 +89,15 @@ export function createWindows({
     };
   }
 
-  /** Reserves for all keys that wait, with one statement at a time: the callers of many keys share the next one. */
+  /** Begins to reserve if no reservation is under way, or if that is late: a silent connection holds back no other key. */
+  function reserveSoon(): void {
+    if (reservations === 0 || clock.ms() - begunAt >= LATE_MS) void reserveAll();
+  }
+
+  /** Reserves for all keys that wait, with one statement after the other: the callers of many keys share the next one. */
   async function reserveAll(): Promise<void> {
-    isReserving = true;
-    while (waiting.size > 0) {
-      const all = [...waiting].slice(0, MAX_KEYS);
+    reservations += 1;
+    for (let all = takeKeys(); all.length > 0; all = takeKeys()) {
       const wanted = all.map(([key, waiters]) => ({ key, want: Math.max(chunk, waiters.length) }));
       try {
         const windows = await reserveEach(wanted);
@@ -97,9 +106,19 @@ export function createWindows({
         for (const [, waiters] of all)
           for (const waiter of waiters.splice(0)) waiter.reject(beforeWork(error));
       }
-      for (const [key, waiters] of all) if (waiters.length === 0) waiting.delete(key);
+      for (const [key, waiters] of all) {
+        underWay.delete(key);
+        if (waiters.length === 0) waiting.delete(key);
+      }
     }
-    isReserving = false;
+    reservations -= 1;
+  }
+
+  function takeKeys(): [key: string, waiters: Waiter[]][] {
+    const all = [...waiting].filter(([key]) => !underWay.has(key)).slice(0, MAX_KEYS);
+    for (const [key] of all) underWay.add(key);
+    if (all.length > 0) begunAt = clock.ms();
+    return all;
   }
 
   async function reserveEach(wanted: readonly Wanted[]): Promise<ReservedWindow[]> {
@@ -142,9 +161,9 @@ export function createWindows({
         if (share.used >= limit) return false;
       }
       return new Promise((resolve, reject) => {
-        if (queue) return queue.push({ resolve, reject });
-        waiting.set(key, [{ resolve, reject }]);
-        if (!isReserving) void reserveAll();
+        if (queue) queue.push({ resolve, reject });
+        else waiting.set(key, [{ resolve, reject }]);
+        reserveSoon();
       });
     },
     putBack(key) {

@@ -8,6 +8,9 @@ import type { Command, CommittedGroup, CommittedOfTenant, Committer, Outbox } fr
 import { decideAll } from './group.ts';
 import { createLane, type Lane, MAX_GROUP, type Waiting } from './lanes.ts';
 
+/** The time after which a transaction is late. */
+const LATE_MS = 250;
+
 export function createCommitter({
   database,
   clock,
@@ -29,12 +32,19 @@ export function createCommitter({
   /** The tenants of the groups of the shared lane that are under way: none of them is in two groups at once. */
   const underWay = new Set<string>();
   const draining = new Set<Promise<void>>();
-  /** The number of transactions that take their groups from the shared lane. */
+  /** The number of transactions that take their groups from the shared lane, and the time at which the last one began. */
   let drains = 0;
+  let begunAt = 0;
 
-  /** Begins a transaction if none is under way, and a further one only if a whole group waits: fewer groups cost less. */
+  /**
+   * Begins a transaction if none is under way. A further one begins only if a whole group waits, since fewer groups cost less,
+   * or if those under way are late: a connection that has become silent holds back no other tenant.
+   */
   function drainShared(): void {
-    if (drains > 0 && (shared.size < MAX_GROUP || drains >= database.lanes)) return;
+    if (drains >= database.lanes) return;
+    if (drains > 0 && clock.ms() - begunAt < LATE_MS) {
+      if (shared.size < MAX_GROUP || shared.sizeWithout(underWay) < MAX_GROUP) return;
+    }
     drains += 1;
     drainSoon(shared);
   }
@@ -51,6 +61,7 @@ export function createCommitter({
     for (let group = lane.takeGroup(apart); group.length > 0; group = lane.takeGroup(apart)) {
       const tenants = new Set(group.map(({ command }) => tenantKey(command.tenant)));
       for (const tenant of tenants) apart?.add(tenant);
+      if (apart) begunAt = clock.ms();
       const failure = await group[0]!.inTrace(() => settle(group, lane));
       for (const tenant of tenants) apart?.delete(tenant);
       // Each waiting command would wait in vain for a connection, one group after the other.

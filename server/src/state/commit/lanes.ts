@@ -22,6 +22,8 @@ export interface Lane {
   readonly of: string | null;
   /** The number of commands. */
   readonly size: number;
+  /** The number of commands of all tenants but those `underWay`. */
+  sizeWithout(underWay: ReadonlySet<string>): number;
   /** Adds a command behind the others of its tenant. */
   add(waiting: Waiting): void;
   /**
@@ -42,6 +44,11 @@ export function createLane(of: string | null = null): Lane {
     of,
     get size() {
       return size;
+    },
+    sizeWithout(underWay) {
+      let others = size;
+      for (const key of underWay) others -= queues.get(key)?.length ?? 0;
+      return others;
     },
     add(waiting) {
       const key = tenantKey(waiting.command.tenant);
