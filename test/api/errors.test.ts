@@ -263,4 +263,11 @@ describe('an id of another resource', () => {
     expect([status, body.code]).toEqual([400, 'BAD_USER_INPUT']);
     expect(body.error).toContain(says);
   });
+
+  test('An id of another resource in a body of /v1 names the operation that is meant, and does nothing', async () => {
+    const { rest } = await merchant();
+    const { status, body } = await rest.post('/payments', { productId: IDS.charge });
+    expect([status, body.code]).toEqual([400, 'BAD_USER_INPUT']);
+    expect(body.error).toBe('productId: is the id of a charge: use GET /v1/charges/{id}');
+  });
 });

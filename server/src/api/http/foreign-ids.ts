@@ -10,17 +10,17 @@ import {
 import type { RestOperation } from './rest.ts';
 
 /**
- * Refuses the id of another resource in the path or in the query, with the operation that takes it: a 404 would read as "never
- * sold".
+ * Refuses the id of another resource in the path, or in the query or the body, with the operation that takes it: a 404 would
+ * read as "never sold".
  * @throws ValidationError
  */
-export type AssertOwnIds = (
-  operation: RestOperation,
-  params: Readonly<Record<string, string>>,
-  query: object,
-) => void;
+export interface IdCheck {
+  ofPath(operation: RestOperation, params: Readonly<Record<string, string>>): void;
+  /** `members`: those of the query or of the body. */
+  ofMembers(operation: RestOperation, members: object): void;
+}
 
-export function createIdCheck(operations: readonly RestOperation[]): AssertOwnIds {
+export function createIdCheck(operations: readonly RestOperation[]): IdCheck {
   const paths = new Map(operations.map(({ method, path }) => [`${method} ${normalized(path)}`, path]));
 
   /** The operation that does the same with the resource that is meant, or looks it up if none does. */
@@ -33,17 +33,21 @@ export function createIdCheck(operations: readonly RestOperation[]): AssertOwnId
       : `GET ${paths.get(`GET ${normalized(other)}/{}`) ?? `${other}/{id}`}`;
   }
 
-  return (operation, params, query) => {
-    for (const [name, value] of Object.entries(params)) {
-      const collection = operation.path.slice(0, operation.path.indexOf(`/{${name}}`));
-      const meant = resourceOf(value);
-      if (meant === null || meant === resourceAt(collection)) continue;
-      throw refusal(name, meant, operationFor(operation, collection, meant));
-    }
-    for (const [name, value] of Object.entries(query)) {
-      const foreign = name === 'reference' || name === 'code' ? null : findForeignId(name, value);
-      if (foreign) throw refusal(name, foreign.meant, operationFor(operation, '', foreign.meant));
-    }
+  return {
+    ofPath(operation, params) {
+      for (const [name, value] of Object.entries(params)) {
+        const collection = operation.path.slice(0, operation.path.indexOf(`/{${name}}`));
+        const meant = resourceOf(value);
+        if (meant === null || meant === resourceAt(collection)) continue;
+        throw refusal(name, meant, operationFor(operation, collection, meant));
+      }
+    },
+    ofMembers(operation, members) {
+      for (const [name, value] of Object.entries(members)) {
+        const foreign = name === 'reference' || name === 'code' ? null : findForeignId(name, value);
+        if (foreign) throw refusal(name, foreign.meant, operationFor(operation, '', foreign.meant));
+      }
+    },
   };
 }
 

@@ -19,7 +19,7 @@ import {
 import type { Admission } from './admission.ts';
 import type { ClientAddress } from './client-address.ts';
 import { answerTo } from './error-answers.ts';
-import { createIdCheck } from './foreign-ids.ts';
+import { createIdCheck, type IdCheck } from './foreign-ids.ts';
 import { keyInHeader, mistakeOfKeyHeader, REPLAYED_HEADER } from './idempotency-key.ts';
 import { parseInput, readNoObject, readObject } from './json-input.ts';
 import { queryOf } from './list-query.ts';
@@ -54,7 +54,7 @@ export function createRestRoutes({
 }): Route[] {
   assertValidDeclarations(operations);
   const table = operations.map((operation) => ({ operation, path: pathPattern(operation) }));
-  const assertOwnIds = createIdCheck(operations);
+  const idCheck = createIdCheck(operations);
   const isPath = (pathname: string) => table.some(({ path }) => path.test(pathname));
 
   async function admit(request: IncomingMessage, response: ServerResponse): Promise<Caller> {
@@ -76,12 +76,13 @@ export function createRestRoutes({
     setTemplate?.(operation.path);
     assertPermitted(caller, operation);
     const query = queryOf(operation.query, `${operation.method} ${operation.path}`, url);
-    assertOwnIds(operation, params, query);
+    idCheck.ofPath(operation, params);
+    idCheck.ofMembers(operation, query);
     const parsed = {
       params: operation.params ? parseInput(operation.params, params) : {},
       query: operation.query ? parseInput(operation.query, query) : {},
     };
-    const { input: body, names } = takeNames(await bodyOf(operation, request));
+    const { input: body, names } = takeNames(await bodyOf(operation, request, idCheck));
     const result = await operation.handle({ caller, ...parsed, body }).catch((error: unknown) => {
       throw inGivenNames(error, names);
     });
@@ -118,9 +119,16 @@ export function createRestRoutes({
 const noMembers = z.object({});
 
 /** Reads and validates the body. An operation without one refuses a member, which would have no effect. */
-async function bodyOf(operation: RestOperation, request: IncomingMessage): Promise<unknown> {
-  if (operation.body)
-    return parseInput(operation.body, withKey(operation, request, await readObject(request)));
+async function bodyOf(
+  operation: RestOperation,
+  request: IncomingMessage,
+  idCheck: IdCheck,
+): Promise<unknown> {
+  if (operation.body) {
+    const given = withKey(operation, request, await readObject(request));
+    idCheck.ofMembers(operation, given);
+    return parseInput(operation.body, given);
+  }
   if (operation.method !== 'GET') parseInput(noMembers, await readNoObject(request));
   return undefined;
 }
