@@ -145,7 +145,12 @@ function inSharedProcesses(): TestProjectInlineConfiguration[] {
   );
 }
 
-const replacesModules = (path: string) => readFileSync(here(path), 'utf8').includes('vi.mock(');
+/**
+ * Whether Vite loads the modules of a file: it replaces some, or imports a package that exports its sources for
+ * development, whose types Node does not strip.
+ */
+const usesVite = (path: string) =>
+  /vi\.mock\(|@arethetypeswrong\/core/.test(readFileSync(here(path), 'utf8'));
 
 /** Plugins of projects without a chosen file are not loaded. */
 async function projects(): Promise<TestProjectInlineConfiguration[]> {
@@ -155,10 +160,10 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
     // Each file has a process of its own, because it checks what a process leaves behind.
     ...inNode(
       'programs',
-      filesOf('programs').filter((path) => !replacesModules(path)),
+      filesOf('programs').filter((path) => !usesVite(path)),
       { ...onPostgres('service'), isolate: true },
     ),
-    ...inNode('replacing', filesOf('programs').filter(replacesModules), {
+    ...inNode('replacing', filesOf('programs').filter(usesVite), {
       ...onPostgres('service'),
       isolate: true,
     }),

@@ -635,5 +635,6 @@ const VALUES_OF_FILTERS: Record<string, unknown> = {
   Boolean: false,
   Cents: 100,
   DateTime: '2026-01-01T00:00:00Z',
+  Int: 200,
   String: 'S-1',
 };

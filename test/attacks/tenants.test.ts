@@ -1162,7 +1162,7 @@ function without(ids: Ids, text: string): string {
  * The members of a refund that change when the bank has sent the money, which is a moment after the request or
  * before its answer.
  */
-const OF_A_COMPLETION = ['status', 'final', 'completedAt'];
+const OF_A_COMPLETION = ['status', 'final', 'isFinal', 'completedAt'];
 
 /** The answer without generated ids and instants, and without sums that grow with each resource. */
 function blurred(text: string): string {

@@ -385,12 +385,12 @@ describe('a payout of a subaccount', () => {
     expect(await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-5'))).toMatchObject(underWay);
     const reserved = await going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_k-5'));
     expect(reserved).toMatchObject({ payout: underWay, id: expect.stringMatching(/^sqp_/) });
-    expect(await subaccounts.findPayouts(tenant, [reserved!.id])).toMatchObject([underWay]);
+    expect(await going(subaccounts.findPayouts(tenant, [reserved!.id]))).toMatchObject([underWay]);
     expect(guidanceOf(reserved!.payout)).toBe('WAIT');
-    expect(await subaccounts.payouts(tenant, id, { end: 'first', limit: 10 })).toMatchObject({
+    expect(await going(subaccounts.payouts(tenant, id, { end: 'first', limit: 10 }))).toMatchObject({
       items: [{ item: underWay }],
     });
-    expect(await subaccounts.countPayouts(tenant, id, {})).toBe(1);
+    expect(await going(subaccounts.countPayouts(tenant, id, {}))).toBe(1);
     // Another instance knows the payout, too.
     const other = await start({ tenant });
     expect(await going(other.subaccounts.findPayout(tenant, id, 'saq_idem_k-5'))).toMatchObject(underWay);
@@ -398,7 +398,8 @@ describe('a payout of a subaccount', () => {
     const none = await failure(going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_none')));
     expect(none).toBeInstanceOf(UpstreamError);
     // A followed payout is polled, though the service does not show it yet: later, or again after a fault.
-    const polled = await remote.poll(tenant, { all: false, ids: [reserved!.id] }).catch((error) => error);
+    const poll = remote.poll(tenant, { all: false, ids: [reserved!.id] });
+    const polled = await going(poll).catch((error) => error);
     if (!(polled instanceof Date)) expect(isRetryable(polled)).toBe(true);
     const posts = asked('POST');
     proxy.plan = () => PASS;
