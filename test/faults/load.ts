@@ -99,12 +99,14 @@ export function createLoad(requesters: readonly Requester[], newSequence: () => 
         () => sequences.length < least,
         () => undefined,
       ),
-    /** Returns the keys that another account than that of their sequence has used. */
+    /** Returns the keys of sequences that another account than theirs has used. */
     keysOfOthers(used: readonly { key: string; account: string | undefined }[]): string[] {
       const accounts = new Map(sequences.map((each) => [each.key, requesterOf.get(each)!.account]));
       return used.flatMap(({ key, account }) => {
-        const [own = key] = [key, key.split(':').slice(0, 2).join(':')].filter((each) => accounts.has(each));
-        return accounts.get(own) === account ? [] : [`${key} was used by ${account ?? 'the first account'}`];
+        const own = [key, key.split(':').slice(0, 2).join(':')].find((each) => accounts.has(each));
+        return own === undefined || accounts.get(own) === account
+          ? []
+          : [`${key} was used by ${account ?? 'the first account'}`];
       });
     },
     /** Returns the number of answers. */
