@@ -62,12 +62,14 @@ export function createClient(
       return body.data;
     },
     sse(query, variables) {
+      assertNoneMissed(query);
       const abort = new AbortController();
       return toStream(events(post({ query, variables }, 'text/event-stream', abort.signal)), () =>
         abort.abort(),
       );
     },
     ws(query, variables) {
+      assertNoneMissed(query);
       const socket = client.socket();
       return toStream(
         socket.iterate<Data>({ query, ...(variables ? { variables } : {}) }) as AsyncGenerator<
@@ -99,6 +101,12 @@ function withKeys(query: string, variables: Record<string, unknown> | undefined)
     return lacksKey ? [[name!, { ...input, idempotencyKey: newKey() }] as const] : [];
   });
   return inputs.length > 0 ? { ...variables, ...Object.fromEntries(inputs) } : variables;
+}
+
+/** Throws if the updates of all resources have no position: those of the time while the stream opens are lost. */
+function assertNoneMissed(query: string) {
+  if (/\ball[A-Z]\w*Updates\b(?!\([^)]*\bafter:)/.test(query))
+    throw new Error('name `after`: an update while the subscription opens would not be in it');
 }
 
 async function* events(answer: Promise<Response>): AsyncGenerator<ExecutionResult<Data>> {

@@ -326,10 +326,10 @@ describe('limits on open subscriptions', () => {
   test('an update that is too long for a token ends its subscription with the reason, and not that of a key', async () => {
     const token = await addToken(app, { kind: 'dashboard', grant: { scopes: ['card_payments'] } });
     const fields = Array.from({ length: 10 }, (_, at) => `m${at}: metadata d${at}: description`).join(' ');
-    const long = `subscription { allCardPaymentUpdates { cardPayment { orderCode ${fields} } } }`;
+    const after = await cursorOf();
+    const long = `subscription { allCardPaymentUpdates(after: "${after}") { cardPayment { orderCode ${fields} } } }`;
     const [byKey, byToken] = [app.live.sse(long, {}), app.client(token).ws(long, {})];
     const events = await stream(token, long);
-    // All subscriptions follow once each has received a short event.
     const short = await create();
     for (const each of [byKey, byToken])
       expect((await each.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(short);

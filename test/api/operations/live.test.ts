@@ -148,7 +148,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
     ['a field that is not there', 'subscription { nothing }', {}, 'BAD_USER_INPUT'],
     [
       'two root fields',
-      'subscription { a: allCardPaymentUpdates { cursor } b: allCardPaymentUpdates { cursor } }',
+      'subscription { a: walletUpdates { cursor } b: walletUpdates { cursor } }',
       {},
       'BAD_USER_INPUT',
     ],
