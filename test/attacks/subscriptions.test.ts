@@ -182,7 +182,11 @@ test(`${COUNT} streams and ${COUNT} operations over WebSockets of each credentia
 
 test('Under their updates the reads of another account wait hardly longer, and its followers miss nothing', async () => {
   const client = target.client(otherKey);
-  const own = client.ws('subscription { allCardPaymentUpdates { cardPayment { orderCode } } }', {});
+  const { updatesCursor: after } = await client.request('{ updatesCursor }');
+  const own = client.ws(
+    'subscription ($after: String) { allCardPaymentUpdates(after: $after) { cardPayment { orderCode } } }',
+    { after },
+  );
   let running = true;
   const attacking = (async () => {
     while (running) await target.miss(followed, 1);

@@ -521,8 +521,10 @@ describe('a checkout token in front of the service', () => {
     ]);
     expect(first).toMatchObject({ amountCents: 4990, description: 'Caneca', customer: { name: 'Ana' } });
     expect(second.orderCode).toBe(first.orderCode);
-    expect(script.requests).toHaveLength(1);
-    expect(script.requests[0]!.requestOptions).toEqual({
+    // A start that comes after the other has ended reads the payment.
+    const created = script.requests.filter(({ method }) => method === 'POST');
+    expect(created).toHaveLength(1);
+    expect(created[0]!.requestOptions).toEqual({
       priority: 'payer',
       subject: { token: given.id, network: 'n1' },
     });
