@@ -27,6 +27,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'string' },
     minutes: { type: 'string', default: '10' },
     quick: { type: 'boolean' },
+    tenants: { type: 'string', default: '0' },
     save: { type: 'boolean' },
     strict: { type: 'boolean' },
   },
@@ -55,7 +56,7 @@ const MORE: Record<string, Part> = {
   followers: measureFollowers,
   lists: measureLists,
   start: measureStart,
-  soak: (postgresUrl) => measureSoak(postgresUrl, size(Number(values.minutes), 0.05)),
+  soak: (postgresUrl) => measureSoak(postgresUrl, size(Number(values.minutes), 0.05), Number(values.tenants)),
   widget: async () => measureWidget(),
 };
 const all = { ...PARTS, ...MORE };
@@ -63,6 +64,10 @@ const chosen = positionals.length > 0 ? positionals : Object.keys(QUICK ? all : 
 const unknown = chosen.find((name) => !(name in all));
 if (unknown) {
   console.error(`✗ There is no benchmark called ${unknown}. There are: ${Object.keys(all).join(', ')}.`);
+  process.exit(1);
+}
+if (!/^(0|[1-9]\d{2,4})$/.test(values.tenants)) {
+  console.error('✗ --tenants must be a number of tenants from 100 to 99999, such as 10000.');
   process.exit(1);
 }
 if (!(Number(values.minutes) > 0)) {

@@ -13,7 +13,7 @@ const ALONE = {
 };
 
 const USAGE = `Usage: npm run bench [-- [--save] [--strict] [--json FILE] [NAME…]]
-       npm run bench:soak [-- --minutes 10]
+       npm run bench:soak [-- --minutes 10] [--tenants 10000]
        npm run bench -- widget-sizes [--save]
        npm run bench -- payout-table
 
@@ -29,7 +29,8 @@ to what was measured in turns with it is what can be compared.
   --quick      half a minute, to see that everything runs: its figures mean nothing
 
 bench:soak goes on for so many minutes: subscribers come, reconnect and leave while payments are made, and what the
-server holds in memory is looked at. It fails where that grows.
+server holds in memory is looked at. It fails where that grows. With --tenants the load is that of so many accounts, which
+each send a few commands, and a deadlock fails it too.
 
 widget-sizes compares what a page downloads for <psa-checkout> with the checkouts that others publish, each bundled
 and compressed by the same tools in the same run; with --save the table goes into widget/docs/sizes.md.

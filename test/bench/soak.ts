@@ -3,6 +3,7 @@ import { createBenchDatabase } from './databases.ts';
 import { LIVE_KEY, UNLIMITED_KEY } from './environment.ts';
 import { startChild } from './processes/child.ts';
 import { figure, progress, QUICK, type Row, size } from './report.ts';
+import { KINDS } from './writes.ts';
 
 /** The interval of samples: short enough for a line, and long enough that garbage collection is no load. */
 const SAMPLES = size(60, 4);
@@ -12,6 +13,10 @@ const LARGEST_GROWTH_MB_AN_HOUR = 30;
 /** The noise of a sample: requests under way, and memory that the allocator keeps. */
 const NOISE_MB = { heapMb: 3, rssMb: 10 };
 
+/** Few enough callers, with pauses, that the run is a load and not the most that the machine can do. */
+const TENANTS_CALLERS = 16;
+const TENANTS_PAUSE_MS = 250;
+
 interface Sample {
   minute: number;
   rssMb: number;
@@ -19,36 +24,37 @@ interface Sample {
 }
 type Kind = 'rssMb' | 'heapMb';
 
-/**
- * Runs for a number of minutes: subscribers come, reconnect and leave while payments are created. Returns the
- * server's memory as a picture for a terminal, and its growth.
- */
-export async function measureSoak(postgresUrl: string, minutes: number): Promise<Row[]> {
-  const server = startChild('server.mjs');
-  const churn = startChild('churn.mjs');
-  try {
-    const { url } = await server.ask('start', {
-      ...UNLIMITED_KEY,
-      DATABASE_URL: await createBenchDatabase(postgresUrl),
-    });
-    await churn.ask('start', { url, key: LIVE_KEY });
+/** A load that goes on while the server's memory is looked at. */
+interface Soak {
+  /** The end of the sentence that says which load it is. */
+  load: string;
+  memory(): Promise<Omit<Sample, 'minute'>>;
+  /** Lets the load go on for this number of milliseconds. Returns its counts so far. @throws if it has met a fault. */
+  goOn(ms: number): Promise<Record<string, number>>;
+  /** Ends the load. The server is still there. */
+  end(): Promise<void>;
+  stop(): Promise<unknown>;
+}
 
+/**
+ * Has clients come and go, or `tenants` write, for a number of minutes. Returns the server's memory as a picture for a
+ * terminal, and its growth.
+ */
+export async function measureSoak(postgresUrl: string, minutes: number, tenants: number): Promise<Row[]> {
+  const soak = await (tenants > 0 ? soakByTenants(postgresUrl, tenants) : soakByClients(postgresUrl));
+  try {
     const started = performance.now();
     const samples: Sample[] = [];
     while (samples.length < SAMPLES) {
-      await wait((minutes * 60_000 * (samples.length + 1)) / SAMPLES - (performance.now() - started));
-      const { rssMb, heapMb } = await server.ask('memory');
-      const { faults, ...counts } = await churn.ask('counts');
-      if (faults.length > 0) throw new Error(faults.join('\n'));
+      const endsAt = (minutes * 60_000 * (samples.length + 1)) / SAMPLES;
+      const counts = await soak.goOn(Math.max(0, endsAt - (performance.now() - started)));
+      const memory = await soak.memory();
       const minute = (performance.now() - started) / 60_000;
-      samples.push({ minute, rssMb, heapMb });
-      progress(
-        `${minute.toFixed(1)} of ${minutes} min: ${memoryText({ rssMb, heapMb })}; ${countsText(counts)}`,
-      );
+      samples.push({ minute, ...memory });
+      progress(`${minute.toFixed(1)} of ${minutes} min: ${memoryText(memory)}; ${countsText(counts)}`);
     }
-    await churn.ask('end');
-    const left = await server.ask('memory');
-    await server.ask('close');
+    await soak.end();
+    const left = await soak.memory();
     if (!QUICK)
       console.log(
         `\n\n${bars('MB of the process', samples, 'rssMb')}\n\n${bars('MB of its heap', samples, 'heapMb')}`,
@@ -63,13 +69,65 @@ export async function measureSoak(postgresUrl: string, minutes: number): Promise
       floor: null,
       ratio: null,
       target: { atMost: Math.max(NOISE_MB[of], (LARGEST_GROWTH_MB_AN_HOUR / 60) * settledMinutes) },
-      beside: `when all have left, ${memoryText(left)}`,
-      explanation: `by the line through what is left after garbage is collected, in the last ${figure(settledMinutes)} minutes of subscribers who come, reconnect and leave while payments are made`,
+      beside: `when the load has ended, ${memoryText(left)}`,
+      explanation: `by the line through what is left after garbage is collected, in the last ${figure(settledMinutes)} minutes of ${soak.load}`,
     });
     return [row('growth of the heap', 'heapMb'), row('growth of the process', 'rssMb')];
   } finally {
-    await Promise.all([churn.stop(), server.stop()]);
+    await soak.stop();
   }
+}
+
+async function soakByClients(postgresUrl: string): Promise<Soak> {
+  const server = startChild('server.mjs');
+  const churn = startChild('churn.mjs');
+  const { url } = await server.ask('start', {
+    ...UNLIMITED_KEY,
+    DATABASE_URL: await createBenchDatabase(postgresUrl),
+  });
+  await churn.ask('start', { url, key: LIVE_KEY });
+  return {
+    load: 'subscribers who come, reconnect and leave while payments are made',
+    memory: () => server.ask('memory'),
+    async goOn(ms) {
+      await wait(ms);
+      const { faults, ...counts } = await churn.ask('counts');
+      if (faults.length > 0) throw new Error(faults.join('\n'));
+      return counts;
+    },
+    end: () => churn.ask('end'),
+    stop: () => Promise.all([churn.stop(), server.stop()]),
+  };
+}
+
+/** Commands of all kinds, two by each tenant in turn, as `writes` sends them but with pauses. */
+async function soakByTenants(postgresUrl: string, tenants: number): Promise<Soak> {
+  const load = startChild('writes-load.mjs');
+  const server = startChild('writes-server.mjs');
+  const { url: receiver } = await load.ask('receive');
+  const { url, bankUrl } = await server.ask('start', {
+    environment: { DATABASE_URL: await createBenchDatabase(postgresUrl) },
+    ...{ callers: TENANTS_CALLERS, many: tenants, receiver },
+  });
+  let commands = 0;
+  return {
+    load: `${tenants.toLocaleString('en')} tenants with few commands each`,
+    memory: () => server.ask('memory'),
+    async goOn(ms) {
+      for (const kind of KINDS) {
+        const round = await load.ask('run', {
+          ...{ party: { url, bankUrl, speaks: 'both' }, kind, callers: TENANTS_CALLERS, many: tenants },
+          ...{ pauseMs: TENANTS_PAUSE_MS, ms: ms / KINDS.length },
+        });
+        commands += round.commands;
+      }
+      const deadlocks = await server.ask('deadlocks');
+      if (deadlocks > 0) throw new Error(`PostgreSQL has ended ${deadlocks} deadlocks`);
+      return { commands };
+    },
+    end: async () => undefined,
+    stop: () => Promise.all([load.stop(), server.stop()]),
+  };
 }
 
 function memoryText({ rssMb, heapMb }: Record<Kind, number>): string {

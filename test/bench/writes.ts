@@ -31,7 +31,7 @@ interface Writer {
 }
 type Writers = { ours: Writer; floor: Writer } & Partial<Record<'mercurius' | 'before', Writer>>;
 
-const KINDS: readonly KindName[] = ['cardGraphQL', 'cardREST', 'transfer', 'payout', 'pix'];
+export const KINDS: readonly KindName[] = ['cardGraphQL', 'cardREST', 'transfer', 'payout', 'pix'];
 
 /**
  * Measures commands that write, over HTTP with key, limits, log and idempotency keys: all of one tenant, one tenant for each

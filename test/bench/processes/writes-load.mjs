@@ -2,6 +2,7 @@
 // some of these commands.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { answerParent } from './answer.mjs';
 import { openConnection } from './connection.mjs';
 import { namesOf } from './tenants.mjs';
@@ -101,9 +102,9 @@ answerParent({
 
   /**
    * Runs callers for `ms`. `hot`: the tenant of all of them. Otherwise each caller has a tenant of its own, or, with `many`, the next one after two
-   * commands.
+   * commands. `pauseMs`: the time that a caller waits between two commands.
    */
-  async run({ party, kind, callers, hot, many, ms }) {
+  async run({ party, kind, callers, hot, many, pauseMs = 0, ms }) {
     const before = webhooks;
     const lines = await Promise.all(Array.from({ length: callers }, () => openLine(party)));
     const started = performance.now();
@@ -115,6 +116,7 @@ answerParent({
         for (; count === 0 || performance.now() < endsAt; count++) {
           if (many && count % OF_EACH === 0) tenant = namesOf(callers + (nextTenant++ % (many - callers)));
           await command(line, party, kind, tenant, caller);
+          if (pauseMs > 0) await wait(pauseMs);
         }
         return count;
       }),

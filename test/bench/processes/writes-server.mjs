@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { modules } from '../../support/built.mjs';
-import { answerParent, cpuMicroseconds } from './answer.mjs';
+import { answerParent, cpuMicroseconds, memoryMegabytes } from './answer.mjs';
 import { postgresCpuMicroseconds, readFlushes, readTotals, watchStatements } from './figures.mjs';
 import { toQuery } from './replay.mjs';
 import { copyTenant } from './tenants.mjs';
@@ -77,6 +77,11 @@ answerParent({
     return { cpuUs, databaseCpuUs, ...counted, ...(await readTotals(query)) };
   },
   flushes: () => (watcher ? readFlushes(query) : app.database.flushes()),
+  memory: memoryMegabytes,
+  async deadlocks() {
+    const [row] = await query('select deadlocks from pg_stat_database where datname = current_database()');
+    return Number(row.deadlocks);
+  },
   async close() {
     await watcher?.end();
     await app.close();
