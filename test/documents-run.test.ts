@@ -74,6 +74,7 @@ beforeAll(async () => {
     ['ps_test_…', TEST_KEY],
     ...(await resources(url)),
     ['/var/backups', folder],
+    ['/etc/psa', folder],
     ['.data-restored', join(folder, 'restored')],
     [/\bPORT=\d+/g, 'PORT=0'],
     ['logo.png', logo],

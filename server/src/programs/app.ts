@@ -59,6 +59,7 @@ import type { EmbeddedServices, Runtime } from './modes/runtime.ts';
 import { schema } from './modes/schema.ts';
 import { createUpstreamCheck } from './modes/upstream-check.ts';
 import { serveAdminSocket } from './ops/admin-socket.ts';
+import { createArchiveSource } from './ops/archive/source.ts';
 import { copyFolder } from './ops/backup.ts';
 import { createFaultLog } from './ops/fault-log.ts';
 import { createHealthRoutes } from './ops/health.ts';
@@ -370,6 +371,7 @@ export async function createApp({
               }),
               findAccount: (id) => findNamedAccount(database.sql, id),
             }),
+            ...createArchiveSource({ database, clock }),
           },
           log,
         }),

@@ -79,15 +79,15 @@ describe('the parser of psa', () => {
   test.each<[string, string]>([
     [
       'key',
-      'There is no command "key"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, ltc, backup, restore, restored',
+      'There is no command "key"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, ltc, archive, backup, restore, restored',
     ],
     [
       'constructor list',
-      'There is no command "constructor"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, ltc, backup, restore, restored',
+      'There is no command "constructor"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, ltc, archive, backup, restore, restored',
     ],
     [
       '--json',
-      'A command is missing before --json; there are keys, accounts, doubts, upstream, store, tokens, webhooks, ltc, backup, restore, restored',
+      'A command is missing before --json; there are keys, accounts, doubts, upstream, store, tokens, webhooks, ltc, archive, backup, restore, restored',
     ],
     ['keys', 'A command is missing; there are keys create, keys list, keys revoke'],
     ['keys --json', 'A command is missing before --json; there are keys create, keys list, keys revoke'],
@@ -121,6 +121,9 @@ describe('the parser of psa', () => {
     ['store import loja.json', 'Give --live or --sandbox: each of the two has a store of its own'],
     ['store import loja.json --live --sandbox', "Option '--live' cannot be used with option '--sandbox'"],
     ['restore', "Missing required argument 'FILE'"],
+    ['archive write --to /a --key k', "Required option '--month <MONTH>' not specified"],
+    ['archive write --month 2026-13 --to /a --key k', '--month must be a month, as 2026-10'],
+    ['archive verify', "Missing required argument 'FILES'"],
     ['restored --since', "Option '--since <TIME>' argument missing"],
     ['restore one.gz two.gz', 'Unexpected argument "two.gz"'],
     ['backup one.gz two.gz', 'Unexpected argument "two.gz"'],
@@ -196,6 +199,18 @@ describe('the parser of psa', () => {
     expect(parseCommand(words('store import loja.json --sandbox --account acc_1'))).toEqual({
       ...command,
       input: { environment: 'sandbox', accountId: 'acc_1' },
+    });
+  });
+
+  test('archive names a month, a folder and a key, and verifies any number of files', () => {
+    const written = { kind: 'archive.write', month: '2026-10', folder: '/a', keyFile: 'k.pem', json: false };
+    const typed = 'archive write --month 2026-10 --to /a --key k.pem';
+    expect(parseCommand(words(typed))).toEqual(written);
+    expect(parseCommand(words(`${typed} --account acc_1 --sandbox --json`))).toEqual({
+      ...{ ...written, accountId: 'acc_1', environment: 'sandbox', json: true },
+    });
+    expect(parseCommand(words('archive verify a.tar b.tar --public-key k.pub'))).toEqual({
+      ...{ kind: 'archive.verify', files: ['a.tar', 'b.tar'], publicKeyFile: 'k.pub', json: false },
     });
   });
 

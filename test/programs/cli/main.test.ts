@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { bootstrapRemote } from '../../../server/src/access/administration.ts';
+import { firstTenant } from '../../../server/src/access/service.ts';
 import { createSystemClock } from '../../../server/src/kernel/clock.ts';
 import { createApp } from '../../../server/src/programs/app.ts';
 import { run } from '../../../server/src/programs/cli/run.ts';
@@ -501,6 +502,51 @@ describe('on a data folder that a running server uses', () => {
     const gone = new Promise((resolve) => idle.once('close', resolve));
     await app.close();
     await gone;
+  });
+
+  test('archive writes a month of a running server, refuses one that is not over, and verifies without a server', async () => {
+    const folder = temporaryFolder();
+    const { dataDir, app } = await runningServer();
+    const environment = { INIT_CWD: folder, PSA_DATA_DIR: dataDir };
+    await app.embedded!.controls.credit(await firstTenant(app.database.sql), 100);
+    const write = ['archive', 'write', '--to', '.', '--key', 'key.pem', '--live', '--month'];
+    const refused = await psa(environment, ...write, '2099-12');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /^--month is not over: it can be archived from 2100-01-01T04:00:00.000Z on\n$/,
+    );
+    expect(existsSync(join(folder, 'key.pem'))).toBe(false);
+    const { archives, publicKey } = await answer(environment, ...write, '2020-01');
+    expect(archives).toMatchObject([{ environment: 'live', isNew: true, rows: { statement: 2, events: 0 } }]);
+    expect(publicKey).toContain('BEGIN PUBLIC KEY');
+    expect((await psa(environment, ...write, '2020-01')).stdout).toContain(
+      'there already with the same content',
+    );
+    const verified = await psa({ INIT_CWD: folder }, 'archive', 'verify', archives[0].file);
+    expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining(': proved.') });
+    // Somebody else needs nothing of this project.
+    execFileSync('tar', ['-xf', archives[0].file], { cwd: folder });
+    writeFileSync(join(folder, 'given.pem'), publicKey);
+    const given = [
+      '-pubin',
+      '-inkey',
+      'given.pem',
+      '-rawin',
+      '-in',
+      'manifest.json',
+      '-sigfile',
+      'manifest.sig',
+    ];
+    const said = execFileSync('openssl', ['pkeyutl', '-verify', ...given], { cwd: folder });
+    expect(said.toString()).toContain('Verified Successfully');
+    const unpacked = execFileSync('sh', ['-c', 'gunzip -c statement.ndjson.gz | sha256sum'], { cwd: folder });
+    const { parts } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+    expect(unpacked.toString()).toContain(parts[0].sha256);
+
+    writeFileSync(join(folder, 'other.tar'), 'nothing');
+    expect(await psa({ INIT_CWD: folder }, 'archive', 'verify', 'other.tar')).toEqual({
+      ...{ code: 1, stdout: '', stderr: `${join(folder, 'other.tar')} is not proved: it is cut off\n` },
+    });
   });
 
   test('backup saves the folder of a running server, restore fills another, and both explain what they refuse', async () => {

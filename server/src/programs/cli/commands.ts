@@ -1,7 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import { PSA_COMMAND, programVersion, START_COMMAND } from '../../kernel/assets.ts';
 import { withoutUndefined } from '../../kernel/objects.ts';
-import type { OperationName } from '../ops/operations.ts';
+import type { CommandOperation } from '../ops/operations.ts';
+import { type ArchiveCommand, defineArchiveCommands } from './archive-commands.ts';
 import { addSettings, createOption, type Options, toSettings } from './options.ts';
 import { UsageError } from './usage-error.ts';
 import { defineWebhookCommands } from './webhook-commands.ts';
@@ -10,14 +11,15 @@ export type ParsedCommand =
   | { kind: 'help'; text: string }
   | {
       kind: 'operation';
-      operation: OperationName;
+      operation: CommandOperation;
       input: object;
       json: boolean;
       file?: string;
       logo?: string;
     }
   | { kind: 'backup'; file: string | null; json: boolean }
-  | { kind: 'restore'; file: string; json: boolean };
+  | { kind: 'restore'; file: string; json: boolean }
+  | ArchiveCommand;
 
 /** The command whose whole output is the result; npm prints lines of its own around that of a script. */
 const QUIET_COMMAND = PSA_COMMAND.replace('npm run', 'npm run --silent');
@@ -87,7 +89,7 @@ then nothing has changed.`,
       .description(description)
       .addHelpText('after', `\nFor example: ${PSA_COMMAND} ${example}`);
   /** Creates the action of a command: it performs an operation, whose input is made from the arguments and options. */
-  const perform = (operation: OperationName, toInput: (options: Options, argument: string) => object) =>
+  const perform = (operation: CommandOperation, toInput: (options: Options, argument: string) => object) =>
     function (this: Command) {
       const { json = false, ...options } = this.opts();
       onParsed({
@@ -314,6 +316,7 @@ id and name are required. A mistake is named with its row, and changes nothing.`
     .argument('<PAYMENT-ID>')
     .action(perform('ltc.credit', (_, id) => ({ id })));
 
+  defineArchiveCommands(program.command('archive'), { define, onParsed });
   define(
     program,
     'backup',
@@ -382,7 +385,8 @@ function rejectMisreadings(command: Command, args: readonly string[]): void {
         throw new UsageError(`Option '${option.flags}' argument missing`);
     });
   command.allowExcessArguments().hook('preAction', () => {
-    const extra = command.args[command.registeredArguments.length];
+    const { registeredArguments: named } = command;
+    const extra = named.at(-1)?.variadic ? undefined : command.args[named.length];
     if (command.args.includes('help')) command.help();
     if (extra !== undefined) throw new UsageError(`Unexpected argument ${quoted(extra)}`);
   });
@@ -407,7 +411,10 @@ function pathOf(command: Command): string {
 }
 
 function argumentsOf({ registeredArguments }: Command): string[] {
-  return registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`));
+  return registeredArguments.map((each) => {
+    const shown = `${each.name()}${each.variadic ? '...' : ''}`;
+    return each.required ? `<${shown}>` : `[${shown}]`;
+  });
 }
 
 /** Replaces line breaks and escape sequences. */

@@ -13,13 +13,13 @@ import type { ShownWebhook } from '../../webhooks/managed.ts';
 import type { WebhookAttempt, WebhookDelivery } from '../../webhooks/model.ts';
 import type { SentTest } from '../../webhooks/tests.ts';
 import type { Saved } from '../ops/backup.ts';
-import type { OperationName } from '../ops/operations.ts';
+import type { CommandOperation } from '../ops/operations.ts';
 
 /** A value as it is read from JSON: dates are text. */
 type Json<Value> = { [Name in keyof Value]: Value[Name] extends Date | null ? string | null : Value[Name] };
 
 /** Formats the result of an operation for a person. */
-export function formatResult(operation: OperationName, result: unknown): string {
+export function formatResult(operation: CommandOperation, result: unknown): string {
   switch (operation) {
     case 'keys.create': {
       const { key, secret } = result as { key: Json<ApiKey>; secret: string };

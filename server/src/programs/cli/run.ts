@@ -37,12 +37,16 @@ import { type Config, ConfigError, invocationDir, readConfig } from '../config/c
 import { createDoubts } from '../modes/doubts.ts';
 import { createUpstreamCheck } from '../modes/upstream-check.ts';
 import { type Answer, callAdminSocket } from '../ops/admin-socket.ts';
+import { ArchiveError } from '../ops/archive/format.ts';
+import { type ArchiveSource, createArchiveSource } from '../ops/archive/source.ts';
 import { backUp, backupName, type OpenDatabase, restore, type Saved } from '../ops/backup.ts';
 import { describeDatabaseError, describeMissingDescriptors } from '../ops/database-errors.ts';
 import { retryWhileLocked } from '../ops/locked-folder.ts';
 import { describeRefusal, findOperation, type OperationName } from '../ops/operations.ts';
+import { type ArchiveSurroundings, performArchive } from './archive.ts';
 import { type ParsedCommand, parseCommand } from './commands.ts';
 import { formatBackup, formatRestored, formatResult } from './format.ts';
+import { attend } from './progress.ts';
 import { UsageError } from './usage-error.ts';
 
 // The psa command: the operations of the service's own dashboard, from a terminal.
@@ -85,6 +89,13 @@ async function perform(
   const command = parseCommand(args);
   if (command.kind === 'help') {
     stdout.write(command.text);
+    return 0;
+  }
+  if (command.kind === 'archive.write' || command.kind === 'archive.verify') {
+    const withSource: ArchiveSurroundings['withSource'] = (work) =>
+      withOperations(configure(), terminal, (performed) => work(archiveSourceOf(performed)));
+    const pathOf = (file: string) => resolve(invocationDir(env), file);
+    stdout.write(await performArchive(command, { pathOf, withSource, terminal }));
     return 0;
   }
   if (command.kind !== 'operation') {
@@ -145,42 +156,11 @@ async function backupOrRestore(
   const open: OpenDatabase = (where) =>
     openDatabase({ ...where, clock, log: silentLog, onFatal: (error) => exitOnFatal(error, terminal) });
   const path = resolve(invocationDir(terminal.env), file ?? backupName(clock.now()));
-  const progress = createProgress(terminal.stderr);
-  // Unfinished files are removed when the process exits.
-  const interrupt = () => terminal.exit(1);
-  for (const signal of INTERRUPTS) process.once(signal, interrupt);
-  try {
-    return kind === 'backup'
-      ? await backUp(config, path, { open, clock, onRows: progress.onRows('Saving') })
-      : await restore(config, path, {
-          open,
-          onChecked: progress.onRows('Checking'),
-          onRows: progress.onRows('Restoring'),
-        });
-  } finally {
-    for (const signal of INTERRUPTS) process.off(signal, interrupt);
-    progress.end();
-  }
-}
-
-const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-
-/** Overwrites one line on a terminal; prints nothing elsewhere. */
-function createProgress(terminal: Terminal['stderr']) {
-  let shown = 0;
-  const show = (text: string) => {
-    if (!terminal.isTTY) return;
-    terminal.write(`\r${text.padEnd(shown)}`);
-    shown = text.length;
-  };
-  return {
-    onRows: (action: string) => (table: string, rows: number) => show(`${action} ${table}: ${rows} rows`),
-    end() {
-      if (shown === 0) return;
-      show('');
-      terminal.write('\r');
-    },
-  };
+  return attend(terminal, (show) =>
+    kind === 'backup'
+      ? backUp(config, path, { open, clock, onRows: show('Saving') })
+      : restore(config, path, { open, onChecked: show('Checking'), onRows: show('Restoring') }),
+  );
 }
 
 /** Performs an operation. An upstream check also works without a facade. */
@@ -199,19 +179,49 @@ async function performOperation(
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
   }
-  const ownConfig = { ...config, databaseUrl: undefined, dataDir: 'memory' };
-  return performOnDatabase(ownConfig, operation, input, terminal);
+  const operations = await openOperations({ ...config, databaseUrl: undefined, dataDir: 'memory' }, terminal);
+  return operations.perform(operation, input).finally(() => operations.close());
 }
 
 /** Performs an operation on the database, or through the server that has the data folder open. */
-async function performWhereDataAre(
+function performWhereDataAre(
   config: Config,
   operation: OperationName,
   input: object,
   terminal: Terminal,
 ): Promise<Answer> {
-  const onDatabase = () => performOnDatabase(config, operation, input, terminal);
-  if (config.databaseUrl) return onDatabase();
+  return withOperations(config, terminal, (performed) => performed(operation, input));
+}
+
+type Perform = (operation: OperationName, input: object) => Promise<Answer>;
+
+/** Performs operations one after the other. A database that no server has open is opened once for all of them. */
+async function withOperations<Result>(
+  config: Config,
+  terminal: Terminal,
+  work: (perform: Perform) => Promise<Result>,
+): Promise<Result> {
+  let opened: Operations | undefined;
+  const onDatabase: Perform = async (operation, input) => {
+    opened ??= await openOperations(config, terminal);
+    return opened.perform(operation, input);
+  };
+  try {
+    return await work((operation, input) =>
+      opened ? onDatabase(operation, input) : performThere(config, operation, input, onDatabase),
+    );
+  } finally {
+    await opened?.close();
+  }
+}
+
+async function performThere(
+  config: Config,
+  operation: OperationName,
+  input: object,
+  onDatabase: Perform,
+): Promise<Answer> {
+  if (config.databaseUrl) return onDatabase(operation, input);
   if (config.dataDir === 'memory')
     throw new Refusal(
       'PSA_DATA_DIR is memory: such a server keeps its data to itself, where this command cannot reach them. Choose its keys with PSA_BOOTSTRAP_LIVE_KEY and PSA_BOOTSTRAP_TEST_KEY, or give it a folder',
@@ -223,18 +233,19 @@ async function performWhereDataAre(
       const answer = await callAdminSocket(folder, operation, input);
       if (answer) return answer;
       if (!existsSync(pathsIn(folder).pgdata)) throw new Refusal(neverStartedMessage(folder, NO_URL));
-      return onDatabase();
+      return onDatabase(operation, input);
     },
     { folder, clock: createSystemClock(), toError: (message) => new Refusal(message) },
   );
 }
 
-async function performOnDatabase(
-  config: Config,
-  operation: OperationName,
-  input: object,
-  terminal: Terminal,
-): Promise<Answer> {
+interface Operations {
+  perform: Perform;
+  close(): Promise<void>;
+}
+
+/** Opens a database, and creates the services of all operations. */
+async function openOperations(config: Config, terminal: Terminal): Promise<Operations> {
   const base = createSystemClock();
   const clock = createOffsetClock(base);
   const database = await openDatabase({
@@ -244,6 +255,10 @@ async function performOnDatabase(
     onFatal: (error) => exitOnFatal(error, terminal),
   });
   let stopFollowing: (() => Promise<void>) | undefined;
+  const close = async () => {
+    await stopFollowing?.();
+    await database.close();
+  };
   try {
     // This machine may be an operator's, whose clock is not that of the servers.
     if (database.engine === 'postgres') {
@@ -290,19 +305,41 @@ async function performOnDatabase(
         }),
         findAccount: (id) => findNamedAccount(database.sql, id),
       }),
+      ...createArchiveSource(parts),
     };
-    const result = await findOperation(operation)!.perform(administration, input);
-    // A server that misses the notification sees the change a little later.
-    await Promise.allSettled(notifications);
-    // The result as a server would send it.
-    return { ok: true, result: JSON.parse(JSON.stringify(result)) };
+    return {
+      close,
+      async perform(operation, input) {
+        try {
+          const result = await findOperation(operation)!.perform(administration, input);
+          // A server that misses the notification sees the change a little later.
+          await Promise.allSettled(notifications.splice(0));
+          // The result as a server would send it.
+          return { ok: true, result: JSON.parse(JSON.stringify(result)) };
+        } catch (error) {
+          if (error instanceof PaymentError) return { ok: false, message: describeRefusal(error) };
+          throw error;
+        }
+      },
+    };
   } catch (error) {
-    if (error instanceof PaymentError) return { ok: false, message: describeRefusal(error) };
+    await close();
     throw error;
-  } finally {
-    await stopFollowing?.();
-    await database.close();
   }
+}
+
+/** The source of archives through operations. @throws Refusal */
+function archiveSourceOf(perform: Perform): ArchiveSource {
+  const resultOf = async <Result>(operation: OperationName, input: object): Promise<Result> => {
+    const answer = await perform(operation, input);
+    if (!answer.ok) throw new Refusal(answer.message);
+    return answer.result as Result;
+  };
+  return {
+    openArchive: (input) => resultOf('archive.open', input),
+    reportArchive: (input) => resultOf('archive.report', input),
+    readArchive: (input) => resultOf('archive.read', input),
+  };
 }
 
 /** Whether a server has started on this database: its first start creates the first account. */
@@ -339,7 +376,8 @@ function explain(error: unknown, config: Config | undefined): string {
     error instanceof ConfigError ||
     error instanceof DataDirError ||
     error instanceof MigrationError ||
-    error instanceof BackupError
+    error instanceof BackupError ||
+    error instanceof ArchiveError
   )
     return error.message;
   const { code } = error as NodeJS.ErrnoException;

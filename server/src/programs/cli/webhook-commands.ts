@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { OperationName } from '../ops/operations.ts';
+import type { CommandOperation } from '../ops/operations.ts';
 import { createOption, type Options } from './options.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -12,7 +12,7 @@ export function defineWebhookCommands(
   }: {
     define: (group: Command, name: string, description: string, example: string) => Command;
     perform: (
-      operation: OperationName,
+      operation: CommandOperation,
       toInput: (options: Options, argument: string) => object,
     ) => (this: Command) => void;
   },

@@ -169,7 +169,7 @@ function assertIsFree(file: string): void {
 }
 
 /** Flushes a folder, so that a file's new name survives a power cut. Windows cannot do that. */
-async function flushFolder(folder: string): Promise<void> {
+export async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
   await handle.sync().finally(() => handle.close());
@@ -248,7 +248,7 @@ async function withCopy<T>(dataDir: string, work: (copy: string) => Promise<T>):
 }
 
 /** Removes a file or folder when the work ends, or with the process. */
-async function withTemporary<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withTemporary<T>(path: string, work: () => Promise<T>): Promise<T> {
   const remove = () => {
     // From Node 24 on, rmSync fails for a name that is too long, and would hide the error of the work.
     if (existsSync(path)) rmSync(path, { recursive: true, force: true });

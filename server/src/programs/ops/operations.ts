@@ -29,9 +29,18 @@ import {
   type WebhookAdministration,
   webhookInput,
 } from '../../webhooks/managed.ts';
+import {
+  type ArchiveSource,
+  openArchiveInput,
+  readArchiveInput,
+  reportArchiveInput,
+} from './archive/source.ts';
 
 /** The operations of the psa command, in its own process or in a running server. */
 export type OperationName = keyof typeof OPERATIONS;
+
+/** The operations that are a command by themselves: the others are steps of one. */
+export type CommandOperation = Exclude<OperationName, `archive.${string}`>;
 
 interface Operation {
   /** Returns the error of an invalid input, or null. */
@@ -48,6 +57,7 @@ export type Managed = Administration &
   StoreAdministration &
   RecordsAdministration &
   WebhookAdministration &
+  ArchiveSource &
   UpstreamChecker;
 
 const OPERATIONS = {
@@ -84,6 +94,11 @@ const OPERATIONS = {
     administration.redeliverWebhook(input),
   ),
   'webhooks.test': operation(testWebhookInput, (administration, input) => administration.testWebhook(input)),
+  'archive.open': operation(openArchiveInput, (administration, input) => administration.openArchive(input)),
+  'archive.report': operation(reportArchiveInput, (administration, input) =>
+    administration.reportArchive(input),
+  ),
+  'archive.read': operation(readArchiveInput, (administration, input) => administration.readArchive(input)),
   'tokens.revoke': operation(revokeTokenInput, (administration, input) => administration.revokeToken(input)),
 };
 
@@ -150,5 +165,6 @@ const OPTIONS: Record<string, string> = {
   status: '--status',
   event: 'the event',
   reference: '--reference',
+  month: '--month',
   responseStatus: '--response-status',
 };
