@@ -13,6 +13,7 @@ import { advanceClock } from './support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from './support/app.ts';
 import { approved, approvedLate, approvedSoon, declinedForGood } from './support/cards.ts';
 import { DOCUMENT_ROWS, type Section } from './support/document.ts';
+import { pdf } from './support/evidence-files.ts';
 import { DESTINATIONS } from './support/payout-methods.ts';
 import { openReceiver, type Receiver } from './support/receiver.ts';
 import { createRestClient, type RestAnswer, type RestClient } from './support/rest.ts';
@@ -528,6 +529,7 @@ describe('2.5 other resources', () => {
       amountCents: 4990,
       blockedCents: 4990,
       evidence: [],
+      files: [],
       evidenceDueAt: new Date(app.clock.now().getTime() + 5 * 24 * HOUR_MS).toISOString(),
       createdAt: app.clock.now().toISOString(),
       closedAt: null,
@@ -1548,6 +1550,33 @@ describe('4.5 other endpoints', () => {
       body: { error: 'Subaccount not found' },
     });
   });
+  rows('4.5', ['POST /v1/disputes/{id}/files', 'GET /v1/disputes/{id}/files/{fileId}'], async () => {
+    const id = await app.controls.openDispute(await liveTenant(), { amountCents: 100 });
+    const upload = (body: Buffer) =>
+      live.send(`/disputes/${id}/files?name=nota.pdf`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/pdf' },
+        body: new Uint8Array(body),
+      });
+    const { status, body } = await upload(pdf());
+    expect([status, body.sizeBytes]).toEqual([201, pdf().length]);
+    expect((await upload(pdf())).body).toEqual(body);
+    const answer = await fetch(`${app.url}/v1/disputes/${id}/files/${body.fileId}`, {
+      headers: { authorization: `Bearer ${LIVE_KEY}` },
+    });
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(pdf());
+    expect((await upload(Buffer.from('no file'))).status).toBe(400);
+    expect((await upload(pdf('x'.repeat(5_242_880)))).status).toBe(413);
+    expect((await live.post(`/disputes/${id}/evidence`, { fileIds: [body.fileId] })).body).toMatchObject({
+      status: 'under_review',
+      files: [body],
+      evidence: [{ fileIds: [body.fileId] }],
+    });
+    await app.controls.closeDispute(await liveTenant(), id, 'won');
+    expect((await upload(pdf('late'))).status).toBe(409);
+    expect((await live.get(`/disputes/${id}/files/dsf_${'0'.repeat(24)}`)).status).toBe(404);
+  });
+
   rows('4.5', ['GET /v1/disputes', 'GET /v1/disputes/{id}', 'POST /v1/disputes/{id}/evidence'], async () => {
     const id = await app.controls.openDispute(await liveTenant(), { amountCents: 100 });
     const { status, body } = await live.post(`/disputes/${id}/evidence`, { text: 'Entregue' });
@@ -2156,7 +2185,7 @@ describe('6.4 optional events', () => {
       ['dispute.updated', 'under_review'],
       ['dispute.closed', 'won'],
     ]);
-    const { blockedCents, evidence, acceptedAt, ...shown } = (await live.get(`/disputes/${id}`)).body;
+    const { blockedCents, evidence, files, acceptedAt, ...shown } = (await live.get(`/disputes/${id}`)).body;
     expect(events.at(-1)).toEqual({ event: 'dispute.closed', of: null, ...shown });
   });
   rows('6.4', ['delivery'], async () => {

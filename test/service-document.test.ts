@@ -35,6 +35,12 @@ import { normalRequest, SPLIT_MAX_CENTS, type StoredCharge } from '../server/src
 import { chargeWebhook } from '../server/src/money-in/charges/wire.ts';
 import { CHECKOUT_SESSION_MS } from '../server/src/money-in/checkout/model.ts';
 import {
+  FILE_NAME_MAX,
+  MAX_FILE_BYTES,
+  MAX_FILES,
+  MAX_STORED_BYTES,
+} from '../server/src/money-in/disputes/files.ts';
+import {
   CLAIM_DAYS,
   EVIDENCE_DAYS,
   MAX_EVIDENCE,
@@ -575,6 +581,10 @@ describe('the numbers in the service document', () => {
       'claim of a payment by PIX': CLAIM_DAYS.payment,
       'text of evidence': memberOf(evidence, 'text').maxLength,
       'documents of evidence': memberOf(evidence, 'documents').maxItems,
+      'files of a dispute': MAX_FILES,
+      'file of a dispute': MAX_FILE_BYTES,
+      'name of a file': FILE_NAME_MAX,
+      'files of an account': MAX_STORED_BYTES,
       'refund of a card payment': CARD_REFUND_DAYS,
       'refund of a payment by PIX': PIX_REFUND_DAYS,
       'declined cards': MAX_DECLINED_CHARGES,

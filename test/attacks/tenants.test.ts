@@ -18,6 +18,7 @@ import { advanceClock } from '../support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
 import { SCOPES } from '../support/dashboard-scopes.ts';
+import { pdf } from '../support/evidence-files.ts';
 import { FAMILIES, type Family } from '../support/families.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import {
@@ -30,6 +31,7 @@ import {
 import { configureWebhook, type Pair, startPair, startService } from '../support/pair.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
+import { createRestClient } from '../support/rest.ts';
 import { firstInSample, runsAll, sampled, scale } from '../support/scale.ts';
 
 // A caller that asks for data of another account, or of the other environment, gets byte for byte the answer for
@@ -54,6 +56,7 @@ const KINDS = [
     'refundId',
     'returnId',
     'disputeId',
+    'fileId',
     'webhookId',
     'redeliveryId',
     'node',
@@ -348,6 +351,8 @@ const PLACES: Record<string, Attack> = {
   'Mutation.revokeToken(tokenId)': each('tokenId', 'tokenId'),
   'Mutation.submitDisputeEvidence(input.disputeId)': (other) =>
     other.disputeId.map((disputeId) => ({ input: { disputeId, text: 'x' } })),
+  'Mutation.submitDisputeEvidence(input.fileIds)': (other, own) =>
+    other.fileId.map((id) => ({ input: { disputeId: own.disputeId[0] ?? 'dsp_none', fileIds: [id] } })),
   'Mutation.transferToSubaccount(input.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({ input: { subaccountId, amountCents: 100 } })),
   'Subscription.accountUpdates(after)': each('updates', 'after'),
@@ -602,8 +607,15 @@ const REST_FILTERS: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   '/wallet/statement': { reference: 'entryReference', subaccountId: 'subaccountId' },
 };
 
+const fileOf = (note: string) => ({ body: pdf(note), headers: { 'content-type': 'application/pdf' } });
+/** The file of each tenant's newest dispute, and one that no dispute has. */
+const [OWN_FILE, OTHER_FILE] = [fileOf('Entregue'), fileOf('Outro')];
+
 /** Each path and method of `/v1` that names something. */
-const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body?: object }[]> = {
+const REST_PLACES: Record<
+  string,
+  (other: Ids, own: Ids) => { path: string; body?: object; headers?: Record<string, string> }[]
+> = {
   'GET /v1/payouts/{id} (id)': ({ withdrawalId }) => withdrawalId.map((id) => ({ path: `/payouts/${id}` })),
   'GET /v1/card-payments/{orderCode} (orderCode)': ({ orderCode }) =>
     orderCode.map((code) => ({ path: `/card-payments/${code}` })),
@@ -632,6 +644,12 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
     disputeId.map((id) => ({ path: `/disputes/${id}/accept`, body: {} })),
   'POST /v1/disputes/{id}/evidence (id)': ({ disputeId }) =>
     disputeId.map((id) => ({ path: `/disputes/${id}/evidence`, body: { text: 'x' } })),
+  'POST /v1/disputes/{id}/files (id)': ({ disputeId }) =>
+    disputeId.map((id) => ({ path: `/disputes/${id}/files?name=a.pdf`, ...OTHER_FILE })),
+  'GET /v1/disputes/{id}/files/{fileId} (id)': ({ disputeId, fileId }) =>
+    disputeId.map((id) => ({ path: `/disputes/${id}/files/${fileId[0]}` })),
+  'GET /v1/disputes/{id}/files/{fileId} (fileId)': ({ fileId }, { disputeId }) =>
+    fileId.map((id) => ({ path: `/disputes/${disputeId[0] ?? `dsp_${HEX_OF_NONE}`}/files/${id}` })),
   'POST /v1/deliveries (productId)': ({ productId }) =>
     productId.map((id) => ({ path: '/deliveries', body: { productId: id, content: { text: 'Oi' } } })),
   ...Object.fromEntries(
@@ -774,6 +792,13 @@ const REST_HEADER_CHANGES: Record<string, RestChange> = Object.fromEntries(
         }),
     ]),
 );
+// The dispute has this file already, so each upload is the same.
+REST_HEADER_CHANGES['POST /v1/disputes/{id}/files (Idempotency-Key)'] = ({ key }, { disputeId }) =>
+  key.map((each) => ({
+    path: `/disputes/${disputeId[0] ?? `dsp_${HEX_OF_NONE}`}/files?name=a.pdf`,
+    body: OWN_FILE.body,
+    headers: { ...OWN_FILE.headers, 'idempotency-key': each },
+  }));
 const REST_FREE =
   /customer|\(text|description|metadata|reason|\(name|walletAddress|pixKey|content\.|Url\)|\(url\)|(?:After|Before|At)\)$/;
 
@@ -875,7 +900,9 @@ async function idsOf(
   };
   const refunds = await offered('refunds(first: 10) { edges { cursor node { id refundId } } }');
   const returns = await offered('returns(first: 10) { edges { cursor node { returnId } } }');
-  const disputes = await offered('disputes(first: 10) { edges { cursor node { id disputeId } } }');
+  const disputes = await offered(
+    'disputes(first: 10) { edges { cursor node { id disputeId files { fileId } } } }',
+  );
   const sales = await offered('sales(first: 10) { edges { cursor } }');
   const payments = await offered('payments(first: 10) { edges { cursor node { id paymentId method } } }');
   const charges = await offered('charges(first: 10) { edges { cursor node { id chargeId } } }');
@@ -971,6 +998,9 @@ async function idsOf(
     subscriptionId: subscriptions.map(({ node }) => String(node.subscriptionId)),
     refundId: refunds.map(({ node }) => String(node.refundId)),
     disputeId: disputes.map(({ node }) => String(node.disputeId)),
+    fileId: disputes.flatMap(({ node }) =>
+      (node.files as unknown as { fileId: string }[]).map(({ fileId }) => fileId),
+    ),
     webhookId: nodes('webhookDeliveries')
       .slice(0, 2)
       .map(({ webhookId }) => webhookId!),
@@ -1107,7 +1137,7 @@ async function askRest(
     await fetch(`${url}/v1${path}`, {
       method,
       headers: { ...headersOf(credential), ...headers },
-      ...(body && { body: JSON.stringify(body) }),
+      ...(body && { body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) }),
     }),
   );
 }
@@ -1282,7 +1312,14 @@ async function sideOf(
       { input: { ...product, content: { text: 'Obrigada!' }, idempotencyKey: filled.key[index] } },
     );
   if (tenant.environment === 'live')
-    for (const amountCents of [10, 20]) await app.controls.openDispute(service.tenant, { amountCents });
+    for (const amountCents of [10, 20]) {
+      const disputeId = await app.controls.openDispute(service.tenant, { amountCents });
+      await createRestClient(app.url, service.key).send(`/disputes/${disputeId}/files?name=a.pdf`, {
+        method: 'POST',
+        headers: OWN_FILE.headers,
+        body: new Uint8Array(OWN_FILE.body),
+      });
+    }
   const { cardPayments } = await client.request('{ cardPayments { nodes { orderCode } } }');
   for (const { orderCode } of cardPayments.nodes) await app.embedded!.cardPayments.pay(orderCode, approved());
   await settled();
@@ -1683,9 +1720,16 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
           if (kind !== 'key' && !isAskedBy(index, Object.keys(REST_PLACES).indexOf(place))) continue;
           const [method] = place.split(' ') as [string];
           const none = attack(nobodys, side.ids);
-          for (const [at, { path, body }] of attack(other.ids, side.ids).entries()) {
-            const theirs = await askRest(setting.url, credential, method, path, body);
-            const nothing = await askRest(setting.url, credential, method, none[at]!.path, none[at]!.body);
+          for (const [at, { path, body, headers }] of attack(other.ids, side.ids).entries()) {
+            const theirs = await askRest(setting.url, credential, method, path, body, headers);
+            const nothing = await askRest(
+              setting.url,
+              credential,
+              method,
+              none[at]!.path,
+              none[at]!.body,
+              headers,
+            );
             expect(without(other.ids, theirs), `${side.name} ${method} ${path}`).toBe(
               without(nobodys, nothing),
             );

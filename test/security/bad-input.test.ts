@@ -82,6 +82,8 @@ const ELSEWHERE: readonly [inputs: RegExp, where: string][] = [
     'members of filters: schema-filters.test.ts',
   ],
   [/^GET \/v1\/\S+ \((?:reference|orderId|externalId|idempotencyKey)\)$/, 'the same'],
+  [/^\w+ \/v1\/disputes\/\{id\}\/files\S* \(/, 'files: money-in/disputes/file-interface.test.ts'],
+  [/\((?:input\.)?fileIds\)$/, 'the same'],
   [/ \(Idempotency-Key\)$/, 'a header in place of the member idempotencyKey: commit/idempotency.test.ts'],
 ];
 

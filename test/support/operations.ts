@@ -69,7 +69,7 @@ export function namedPlacesOfRest(description: Described): string[] {
     const parameters = operation.parameters
       .filter(({ schema }: Described) => isText(schema))
       .map((parameter: Described) => parameter.name);
-    const body = operation.requestBody?.content['application/json'].schema;
+    const body = operation.requestBody?.content['application/json']?.schema;
     return [...parameters, ...(body ? inside(body, '') : [])].map((path) => `${name} (${path})`);
   });
 }
@@ -99,7 +99,7 @@ export function inputPlacesOfRest(description: Described): string[] {
   const resolve = (schema: Described): Described =>
     schema?.$ref ? resolve(description.components.schemas[schema.$ref.split('/').at(-1)]) : schema;
   return restOperations(description).flatMap(({ name, operation }) => {
-    const body = resolve(operation.requestBody?.content['application/json'].schema) ?? {};
+    const body = resolve(operation.requestBody?.content['application/json']?.schema) ?? {};
     const members = [body, ...(body.anyOf ?? []), ...(body.allOf ?? [])].flatMap((each) =>
       Object.keys(resolve(each).properties ?? {}),
     );

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { txidOf } from '../../server/src/money-in/pix/model.ts';
 import type { CreateSubscriptionInput } from '../../server/src/money-in/subscriptions/model.ts';
+import { pdf } from '../support/evidence-files.ts';
 import { PASS } from '../support/fault-proxy.ts';
 import { here, LOST, live, loseFirst, portsOf, sent, startNamed, there } from '../support/named-families.ts';
 import { type Pair, type Service, startService } from '../support/pair.ts';
@@ -131,7 +132,20 @@ describe('evidence at a service that takes it', () => {
     const kept = await portsOf(service).disputes.find(there(pair), disputeId);
     expect(kept!.evidence).toHaveLength(1);
 
-    await disputes.submitEvidence(here(pair), disputeId, { text: 'Segundo' });
+    const uploaded = await service.app.rest(pair.keys.live).send(`/disputes/${disputeId}/files?name=a.pdf`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/pdf' },
+      body: new Uint8Array(pdf()),
+    });
+    const fileIds: string[] = [uploaded.body.fileId];
+    await disputes.submitEvidence(here(pair), disputeId, { fileIds });
+    expect(await disputes.find(here(pair), disputeId)).toMatchObject({
+      evidence: [shown, { fileIds }],
+      files: [{ fileId: fileIds[0], name: 'a.pdf', createdAt: expect.any(Date) }],
+    });
+    await expect(
+      disputes.submitEvidence(here(pair), disputeId, { fileIds: ['dsf_none'] }),
+    ).rejects.toMatchObject({ code: 'BAD_USER_INPUT', message: expect.stringContaining('fileIds') });
     expect((await disputes.find(here(pair), disputeId))!.evidence).toHaveLength(2);
     await service.app.controls.closeDispute(there(pair), disputeId, 'won');
     await expect(disputes.submitEvidence(here(pair), disputeId, { text: 'x' })).rejects.toMatchObject({

@@ -27,15 +27,16 @@ type Picture = { type: Logo['type']; width: number; height: number } | null;
 
 const text = (bytes: Buffer, from: number, length: number) => bytes.toString('latin1', from, from + length);
 
-function readPng(bytes: Buffer): Picture {
+/** Reads a PNG; null if the bytes are no whole one. */
+export function readPng(bytes: Buffer): Picture {
   if (bytes.length < 57 || text(bytes, 0, 8) !== '\x89PNG\r\n\x1a\n' || text(bytes, 12, 4) !== 'IHDR')
     return null;
   if (text(bytes, bytes.length - 8, 4) !== 'IEND') return null;
   return { type: 'image/png', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
 }
 
-/** Finds the frame header among the segments of a JPEG. */
-function readJpeg(bytes: Buffer): Picture {
+/** Reads a JPEG by the frame header among its segments; null if the bytes are no whole one. */
+export function readJpeg(bytes: Buffer): Picture {
   if (
     bytes.length < 20 ||
     bytes.readUInt16BE(0) !== 0xffd8 ||

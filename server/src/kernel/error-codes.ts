@@ -130,7 +130,7 @@ const ROWS = {
     type: 'PreconditionError',
     retry: 'AFTER_CHANGE',
     meaning:
-      'The upstream service does not offer this, or not in a form that is known. Nothing was requested from it, or nothing was done',
+      'The upstream service does not offer this, or not in a form that is known; of a file: this server has no key to encrypt it. Nothing was requested from it, or nothing was done',
   },
   RECORDS_BEHIND: {
     type: 'PreconditionError',

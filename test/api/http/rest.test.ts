@@ -223,6 +223,7 @@ beforeEach(() => {
       },
       addressOf: () => '192.0.2.1',
       takeRequest: createRequestLimit({ limit: 120, clock }),
+      openUpload: () => () => undefined,
       clock,
       onFault,
     }),
@@ -659,6 +660,7 @@ test('every random request is answered with JSON that is not an internal fault',
     access: { admit: () => undefined, authenticate: async () => CALLERS[KEY]! },
     addressOf: () => '192.0.2.1',
     takeRequest: async () => ({ admitted: true, limit: 120, remaining: 119, resetAt: clock.now() }),
+    openUpload: () => () => undefined,
     clock,
     onFault,
   });
@@ -710,6 +712,7 @@ describe('mistakes in a declaration', () => {
       access: { admit: () => undefined, authenticate: async () => CALLERS[KEY]! },
       addressOf: () => '192.0.2.1',
       takeRequest: createRequestLimit({ limit: 120, clock }),
+      openUpload: () => () => undefined,
       clock,
       onFault,
     });

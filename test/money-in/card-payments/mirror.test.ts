@@ -549,6 +549,7 @@ describe('what the service writes', () => {
       amountCents: 820,
       reason: 'fraud',
       evidence: [],
+      files: [],
       resource: { type: 'card_payment', id: 'P1' },
       evidenceDueAt: NOW,
       createdAt: NOW,

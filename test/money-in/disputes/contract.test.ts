@@ -269,7 +269,12 @@ describeOnDatabase('disputes', (open) => {
     });
     const dispute = (await core.disputes.find(core.tenant, id))!;
     expect(dispute.evidence).toHaveLength(10);
-    expect(dispute.evidence[0]).toEqual({ text: 'Entregue', documents: [], submittedAt: core.clock.now() });
+    expect(dispute.evidence[0]).toEqual({
+      text: 'Entregue',
+      documents: [],
+      fileIds: [],
+      submittedAt: core.clock.now(),
+    });
     const evidence = { text: 'x' };
     for (const wrong of ['', 'x', 'with \u0000', 'dsp_other'])
       await expect(core.disputes.submitEvidence(core.tenant, wrong, evidence)).rejects.toThrow(

@@ -31,6 +31,7 @@ describeOnDatabase('disputes', (open) => {
         status: 'open',
         reason: 'fraud',
         evidence: [],
+        files: [],
         evidenceDueAt: plusMs(core.clock.now(), 5 * DAY_MS),
         createdAt: core.clock.now(),
         closedAt: null,

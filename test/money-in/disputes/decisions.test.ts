@@ -63,6 +63,7 @@ describe('a new dispute', () => {
       resource: OF,
       amountCents: 500,
       evidence: [],
+      files: [],
       evidenceDueAt: DUE,
       createdAt: NOW,
       closedAt: null,
@@ -164,19 +165,20 @@ describe('evidence', () => {
     const second = decideEvidence(first.dispute, { documents }, plusMs(DUE, -1));
     expect(second.dispute).toMatchObject({ version: 3, status: 'under_review', closedAt: null });
     expect(second.dispute.evidence).toEqual([
-      { text: 'Entregue', documents: [], submittedAt: LATER },
+      { text: 'Entregue', documents: [], fileIds: [], submittedAt: LATER },
       {
         text: null,
         documents: [
           { url: 'https://loja.example/1.pdf', description: null },
           { url: 'https://loja.example/2.pdf', description: 'Nota' },
         ],
+        fileIds: [],
         submittedAt: plusMs(DUE, -1),
       },
     ]);
   });
 
-  const one = { text: 'x', documents: [], submittedAt: NOW };
+  const one = { text: 'x', documents: [], fileIds: [], submittedAt: NOW };
   const ended = `the time for it ended at ${DUE.toISOString()}`;
   const ten = Array.from({ length: 10 }, () => one);
   test.each<[string, StoredDispute, Date, string]>([
@@ -347,6 +349,7 @@ describe('states', () => {
       status: 'won',
       reason: 'unknown',
       evidence: [],
+      files: [],
       resource: { type: 'card_payment', id: 'PSC-1' },
       evidenceDueAt: plusMs(NOW, 5 * DAY_MS),
       createdAt: NOW,

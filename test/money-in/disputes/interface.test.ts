@@ -205,6 +205,7 @@ describe('a dispute over REST', () => {
       blockedCents: 2000,
       orderCode: byCard.id,
       evidence: [],
+      files: [],
       evidenceDueAt: expect.stringMatching(ISO),
       createdAt: expect.stringMatching(ISO),
       closedAt: null,

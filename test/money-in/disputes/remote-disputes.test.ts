@@ -10,6 +10,10 @@ const PATH = '/v1/disputes';
 const MINUTE = 60_000;
 const NOT_OFFERED = { code: 'NOT_OFFERED' };
 const CREATED = '2026-03-02T12:00:00.000Z';
+const FILE = {
+  ...{ fileId: 'f-1', name: 'nota.pdf', mediaType: 'application/pdf', sizeBytes: 70 },
+  ...{ sha256: '0'.repeat(64), createdAt: CREATED },
+};
 
 let database: Database;
 beforeAll(async () => {
@@ -70,10 +74,12 @@ test('A dispute is read leniently: words that are not known, other names, docume
       {
         text: 'x',
         documents: [{ url: 'javascript:alert(1)' }, { url: 'https://a.example/b' }, 7],
+        fileIds: ['f-1', '../f', 7],
         submittedAt: 1,
       },
       'nothing',
     ],
+    files: [FILE, { ...FILE, name: '../a.pdf' }, { ...FILE, mediaType: 'text/html\r\nx: y' }],
   };
   const { merchant, tenant } = await start([odd, { disputeId: 'dsp_2', status: 'OPEN', amountCents: 1 }]);
   expect(await merchant.find(tenant, 'dsp_Outra-1')).toMatchObject({
@@ -84,8 +90,14 @@ test('A dispute is read leniently: words that are not known, other names, docume
     evidenceDueAt: null,
     resource: { type: 'card_payment', id: 'PSC-1' },
     evidence: [
-      { text: 'x', documents: [{ url: 'https://a.example/b', description: null }], submittedAt: null },
+      {
+        text: 'x',
+        documents: [{ url: 'https://a.example/b', description: null }],
+        fileIds: ['f-1'],
+        submittedAt: null,
+      },
     ],
+    files: [{ ...FILE, createdAt: new Date(CREATED) }],
   });
   expect(await merchant.find(tenant, 'dsp_2')).toMatchObject({
     status: 'open',

@@ -114,7 +114,14 @@ test('The button of a row names what was sold, for how much and to whom', () => 
   expect(pix({ customer: null })).toContain('Estornar Caneca, R$ 49,90');
   const dispute: Dispute = {
     ...{ disputeId: 'dsp_1', status: 'OPEN', reason: 'FRAUD', amountCents: 4_990, blockedCents: 4_990 },
-    ...{ evidence: [], evidenceDueAt: '2026-03-09T12:00:00Z', createdAt: null, closedAt: null, version: 1 },
+    ...{
+      evidence: [],
+      files: [],
+      evidenceDueAt: '2026-03-09T12:00:00Z',
+      createdAt: null,
+      closedAt: null,
+      version: 1,
+    },
     of: { __typename: 'Payment', paymentId: 'psa_1', description: 'Caneca', customer: { name: 'Ana' } },
   };
   expect(nameOf(disputeRow(dispute, { now, open }))).toContain('disputa de R$ 49,90, Ana, Caneca');

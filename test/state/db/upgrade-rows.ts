@@ -341,6 +341,10 @@ export const DATA: Record<string, string> = {
     insert into webhook_redelivery (redelivery_id, account_id, environment, filter, to_current_url, upto, place, total,
         done, created_at)
       values ('whr_65f0c0ffee65f0c0ffee65f0', ${TENANT}, '{}', false, 1, 0, 1, 0, ${AT});`,
+  '0054_dispute_files': `
+    insert into dispute_file (file_id, account_id, environment, dispute_id, size_bytes, key_id, sealed)
+      values ('dsf_65f0c0ffee65f0c0ffee65f0', ${TENANT}, '${ROWS.paymentDispute}', 1, '0011223344556677',
+        '\\x${'00'.repeat(29)}');`,
 };
 
 /** A mirrored resource of another service. */

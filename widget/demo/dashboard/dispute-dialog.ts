@@ -98,18 +98,21 @@ export class DisputeDialog extends LitElement {
     `;
   }
 
-  #renderEvidence({ evidence }: Dispute): TemplateResult {
+  #renderEvidence({ evidence, files }: Dispute): TemplateResult {
     if (evidence.length === 0) return html`<p>Nenhuma prova enviada ainda.</p>`;
     return html`
       <ol class="evidence">
         ${evidence.map(
-          ({ text, documents, submittedAt }) => html`
+          ({ text, documents, fileIds, submittedAt }) => html`
             <li>
               ${text ? html`<p>${text}</p>` : nothing}
               ${documents.map(
                 ({ url, description }) =>
                   html`<a href=${url} target="_blank" rel="noreferrer noopener">${description ?? url}</a>`,
               )}
+              ${files
+                .filter(({ fileId }) => fileIds.includes(fileId))
+                .map(({ name }) => html`<p>Arquivo: ${name}</p>`)}
               ${submittedAt ? html`<small>${formatFull(new Date(submittedAt))}</small>` : nothing}
             </li>
           `,

@@ -140,8 +140,10 @@ export interface Dispute {
   evidence: {
     text: string | null;
     documents: { url: string; description: string | null }[];
+    fileIds: string[];
     submittedAt: string | null;
   }[];
+  files: { fileId: string; name: string }[];
   evidenceDueAt: string | null;
   createdAt: string | null;
   closedAt: string | null;
@@ -222,7 +224,7 @@ const SUBSCRIPTION =
   'subscriptionId status amountCents interval description customer{name email} createdAt nextDueAt cancelReason cycles(first:3){totalCount nodes{number status attempts failureReason}} isFinal version' as const;
 const CHARGE = `chargeId splits{subaccountId amountCents refundedCents} ${PAID_BY_PIX}` as const;
 const DISPUTE =
-  `disputeId status reason amountCents blockedCents evidence{text documents{url description}submittedAt}evidenceDueAt createdAt closedAt version of{__typename ...on CardPayment{${CARD_PAYMENT}}...on Payment{paymentId description customer{name}}...on Charge{chargeId description}}` as const;
+  `disputeId status reason amountCents blockedCents evidence{text documents{url description}fileIds submittedAt}files{fileId name}evidenceDueAt createdAt closedAt version of{__typename ...on CardPayment{${CARD_PAYMENT}}...on Payment{paymentId description customer{name}}...on Charge{chargeId description}}` as const;
 const DELIVERY =
   'webhookId event url status attempts{at responseStatus error durationMs} nextAttemptAt createdAt' as const;
 const PAGE_INFO = 'pageInfo{hasNextPage endCursor}' as const;

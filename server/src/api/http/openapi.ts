@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { permissionsFor } from '../../kernel/caller.ts';
 import { CODE_ROWS, RETRIES } from '../../kernel/error-codes.ts';
 import type { WebhookEvent } from '../../kernel/webhook-event.ts';
+import { fileFormOf } from './file-bodies.ts';
 import { closeObject } from './known-members.ts';
 import { originOf } from './origins.ts';
 import { type RestOperation, takesKey } from './rest.ts';
@@ -25,6 +26,7 @@ environment; what belongs to the other one is not found.
 - An account may send 120 requests a minute, which the \`RateLimit-*\` headers count.
 - Every error is \`{ "error": "…", "code": "…", "retryPolicy": "…" }\`. Go by \`code\` and \`retryPolicy\`: the words may change, and later
   versions add members.
+- A body is JSON, of at most 64 kB. The files of disputes are sent and answered as they are.
 - Members of a body and query parameters that are not described here are refused with 400, and so is a member that stands twice.
 - \`x-psa-origin\` of an operation: \`document\`, the payments service's document names it; \`decided\`, its text needs it, and the shape
   is this server's; \`extension\`, this server has it besides.
@@ -113,22 +115,27 @@ function describe(operation: RestOperation, named: Json): Json {
     parameters: [
       ...parametersOf(params, 'path', named),
       ...parametersOf(query, 'query', named),
-      ...(takesKey(operation) ? [KEY_HEADER] : []),
+      ...(takesKey(operation) ? [fileFormOf(body) ? KEY_OF_FILE : KEY_HEADER] : []),
     ],
     ...(body && {
       requestBody: {
         required: true,
-        content: {
-          'application/json': {
-            schema: toJsonSchema(body, named, describeInput),
-            ...(example && { example }),
-          },
-        },
+        content: contentOf(body, named, describeInput, example && { example }),
       },
     }),
     responses: { ...answersOf(operation, named), ...refusalsOf(operation) },
   };
 }
+
+/** The content of a body: of JSON, or a file of any of its types. */
+function contentOf(body: z.ZodType, named: Json, override?: Override, example: Json = {}): Json {
+  const form = fileFormOf(body);
+  if (!form) return { 'application/json': { schema: toJsonSchema(body, named, override), ...example } };
+  return Object.fromEntries(form.mediaTypes.map((type) => [type, { schema: BINARY }]));
+}
+
+/** The schema of a file. OpenAPI 3.1 needs none, but generators take a file without it for text. */
+const BINARY = { type: 'string', format: 'binary' };
 
 const WEBHOOKS_TAG = 'Webhooks';
 
@@ -220,6 +227,12 @@ const KEY_HEADER = {
   schema: { type: 'string' },
 };
 
+const KEY_OF_FILE = {
+  ...KEY_HEADER,
+  description:
+    'The same key and file upload once. Without a key the same bytes do. A replayed answer says `Idempotent-Replayed: true`.',
+};
+
 function parametersOf(fields: z.ZodObject | undefined, place: 'path' | 'query', named: Json): Json[] {
   return Object.entries(fields?.shape ?? {}).map(([name, field]) => {
     const { description, ...schema } = toJsonSchema(field as z.ZodType, named);
@@ -247,7 +260,7 @@ function answersOf(operation: RestOperation, named: Json): Json {
         {
           description,
           headers,
-          content: { 'application/json': { schema: toJsonSchema(schema, named) } },
+          content: contentOf(schema, named),
         },
       ],
     ),
@@ -260,7 +273,7 @@ function refusalsOf({ body, errors = {} }: RestOperation): Json {
     400: 'Invalid',
     401: 'Unauthenticated',
     403: 'Forbidden',
-    ...(body ? { 413: 'TooLarge' } : {}),
+    ...(body && !fileFormOf(body) ? { 413: 'TooLarge' } : {}),
     429: 'TooManyRequests',
     500: 'Fault',
     503: 'Unavailable',

@@ -16,9 +16,11 @@ import {
   UnauthenticatedError,
   ValidationError,
 } from '../../kernel/errors.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
 import type { Admission } from './admission.ts';
 import type { ClientAddress } from './client-address.ts';
 import { answerTo } from './error-answers.ts';
+import { fileFormOf, readFile, sendFile } from './file-bodies.ts';
 import { createIdCheck, type IdCheck } from './foreign-ids.ts';
 import { keyInHeader, mistakeOfKeyHeader, REPLAYED_HEADER } from './idempotency-key.ts';
 import { parseInput, readNoObject, readObject } from './json-input.ts';
@@ -33,6 +35,9 @@ export type TakeRequest = (
   accountId: string,
 ) => Promise<{ admitted: boolean; limit: number; remaining: number; resetAt: Date }>;
 
+/** Begins to read a file. Returns the function that ends it. @throws RateLimitError */
+export type OpenUpload = (tenant: Tenant) => () => void;
+
 /**
  * The routes of all operations, as one route over `/v1`: a request for an unknown path, or with the wrong method, is
  * authenticated and counted as any other.
@@ -42,6 +47,7 @@ export function createRestRoutes({
   access,
   addressOf,
   takeRequest,
+  openUpload,
   clock,
   onFault,
 }: {
@@ -49,6 +55,7 @@ export function createRestRoutes({
   access: Authentication & Admission;
   addressOf: ClientAddress;
   takeRequest: TakeRequest;
+  openUpload: OpenUpload;
   clock: Clock;
   onFault: (fault: unknown) => void;
 }): Route[] {
@@ -82,13 +89,17 @@ export function createRestRoutes({
       params: operation.params ? parseInput(operation.params, params) : {},
       query: operation.query ? parseInput(operation.query, query) : {},
     };
-    const { input: body, names } = takeNames(await bodyOf(operation, request, idCheck));
-    const result = await operation.handle({ caller, ...parsed, body }).catch((error: unknown) => {
-      throw inGivenNames(error, names);
-    });
-    const status = Number(result.status);
-    if (result.replayed) response.setHeader(...REPLAYED_HEADER);
-    return { status, body: z.encode(operation.answers[status].schema, result.body) };
+    const close = fileFormOf(operation.body) && openUpload(caller.tenant);
+    try {
+      const { input: body, names } = takeNames(await bodyOf(operation, request, idCheck));
+      const result = await operation.handle({ caller, ...parsed, body }).catch((error: unknown) => {
+        throw inGivenNames(error, names);
+      });
+      if (result.replayed) response.setHeader(...REPLAYED_HEADER);
+      return { operation, ...result };
+    } finally {
+      close?.();
+    }
   }
 
   return [
@@ -102,14 +113,17 @@ export function createRestRoutes({
         const isBrowser = wantsPage(context.request) && accept.includes('application/xhtml+xml');
         if (isBrowser && !isPath(context.url.pathname))
           return sendMissingPage(context.request, context.response);
-        const { status, body, headers } = await answer(context).then(
-          (answered) => ({ ...answered, headers: {} }),
-          (error: unknown) => {
-            if (!(error instanceof HttpError || error instanceof PaymentError)) onFault(error);
-            return answerTo(error);
-          },
-        );
-        sendJson(context.response, status, body, headers);
+        const { response } = context;
+        try {
+          const { operation, status, body } = await answer(context);
+          const { schema } = operation.answers[status];
+          if (fileFormOf(schema)) sendFile(response, status, body);
+          else sendJson(response, status, z.encode(schema, body));
+        } catch (error) {
+          if (!(error instanceof HttpError || error instanceof PaymentError)) onFault(error);
+          const { status, body, headers } = answerTo(error);
+          sendJson(response, status, body, headers);
+        }
       },
     },
   ];
@@ -124,6 +138,8 @@ async function bodyOf(
   request: IncomingMessage,
   idCheck: IdCheck,
 ): Promise<unknown> {
+  const form = fileFormOf(operation.body);
+  if (form) return readFile(request, form, keyOf(operation, request));
   if (operation.body) {
     const given = withKey(operation, request, await readObject(request));
     idCheck.ofMembers(operation, given);
@@ -135,17 +151,24 @@ async function bodyOf(
 
 /** Adds the key of the header to the body. @throws ValidationError, IdempotencyError if the body has another key */
 function withKey(operation: RestOperation, request: IncomingMessage, body: object): object {
-  const key = keyInHeader(request);
+  const key = keyOf(operation, request);
   if (key === null) return body;
+  const keyOfBody = (body as { idempotencyKey?: unknown }).idempotencyKey ?? key;
+  if (keyOfBody !== key) throw new IdempotencyError('Idempotency-Key and idempotencyKey are different');
+  return { ...body, idempotencyKey: key };
+}
+
+/** The key of the header; null if there is none. @throws ValidationError if it is not one key, or of no use */
+function keyOf(operation: RestOperation, request: IncomingMessage): string | null {
+  const key = keyInHeader(request);
+  if (key === null) return null;
   const mistake = mistakeOfKeyHeader(request);
   if (mistake) throw new ValidationError([{ path: 'Idempotency-Key', message: mistake }]);
   if (!takesKey(operation)) {
     const message = `is of no use to ${operation.method} ${operation.path}`;
     throw new ValidationError([{ path: 'Idempotency-Key', message }]);
   }
-  const keyOfBody = (body as { idempotencyKey?: unknown }).idempotencyKey ?? key;
-  if (keyOfBody !== key) throw new IdempotencyError('Idempotency-Key and idempotencyKey are different');
-  return { ...body, idempotencyKey: key };
+  return key;
 }
 
 /** Identifies the caller by an API key; refuses every other token. @throws UnauthenticatedError */

@@ -3,6 +3,7 @@ import type { Caller, Right } from '../../kernel/caller.ts';
 import type { ErrorCode, RestCode } from '../../kernel/error-codes.ts';
 import { ValidationError } from '../../kernel/errors.ts';
 import { idempotencyKeyText } from '../../kernel/text.ts';
+import { fileFormOf } from './file-bodies.ts';
 import { hasMember } from './known-members.ts';
 
 // ── Declaring an operation ──────────────────────────────────────────────────────────────────────
@@ -10,7 +11,7 @@ import { hasMember } from './known-members.ts';
 /** The answer of an operation under one status; the statuses with which it refuses are in `errors`. */
 export interface RestAnswer {
   readonly description: string;
-  /** Encodes the body (`z.encode`): codecs turn cents and Dates into the document's JSON, other members are left out. */
+  /** Encodes the body (`z.encode`), if it is no file: codecs turn cents and Dates into the document's JSON, other members are left out. */
   readonly schema: z.ZodType;
 }
 
@@ -39,7 +40,7 @@ interface Definition<
   readonly params?: Params;
   /** The parameters of the query. Any other is refused: an ignored filter would return too much. */
   readonly query?: Query;
-  /** An object. Unknown members are refused: if they were ignored, they would not limit the effect as intended. */
+  /** An object, whose unknown members are refused: if they were ignored, they would not limit the effect as intended. Or a file. */
   readonly body?: Body;
   /** A valid body, with which the documentation page fills its form. */
   readonly example?: NoInfer<z.input<Body>>;
@@ -82,7 +83,7 @@ export function restOperation<
 
 /** Whether a request of the operation may carry an idempotency key. */
 export function takesKey({ body }: Pick<RestOperation, 'body'>): boolean {
-  return body !== undefined && hasMember(body, 'idempotencyKey');
+  return body !== undefined && (fileFormOf(body) !== undefined || hasMember(body, 'idempotencyKey'));
 }
 
 /** The HTTP status of each error. Exhaustive: a code without a status does not compile. */

@@ -10,6 +10,7 @@ import {
   type Writes,
 } from '../../state/commit/commit.ts';
 import { type DisputeChange, decideOpen, decideRaise } from './decisions.ts';
+import { insertFiles, type StoredFile } from './file-store.ts';
 import type {
   DisputedResource,
   DisputedType,
@@ -25,6 +26,14 @@ export const disputes: Collection<StoredDispute> = disputeTable;
 
 /** The shortfalls of claims, by the claimed resource. */
 const shortfalls: Collection<Shortfalls> = shortfallTable;
+
+/** The bytes of files. No decision reads them. */
+export const fileContents: Collection<StoredFile> = {
+  name: 'dispute_file',
+  keyOf: ({ fileId }) => fileId,
+  loadEach: async () => [],
+  saveEach: insertFiles,
+};
 
 /** A kind of resource that can be disputed: the slice that owns it provides its decisions. */
 export interface DisputeSource {

@@ -4,6 +4,7 @@ import type { Cents } from '../../kernel/money.ts';
 import { assertCountable, LARGEST_CENTS } from '../../money-out/wallet/model.ts';
 import { entryOf, type JournalEntry } from '../../state/ledger/journal.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../../state/ledger/postings.ts';
+import { type DisputeFile, MAX_FILES } from './files.ts';
 import {
   canFollow,
   type DisputedResource,
@@ -51,6 +52,7 @@ export function decideOpen(
       resource,
       amountCents,
       evidence: [],
+      files: [],
       evidenceDueAt: evidenceDueAfter(now),
       createdAt: now,
       closedAt: null,
@@ -80,24 +82,49 @@ export function decideRaise(dispute: StoredDispute, byCents: Cents): DisputeChan
   };
 }
 
-/** Adds evidence: from then on the banks review it. @throws PreconditionError (DISPUTE_STATE) */
+/**
+ * Adds evidence: from then on the banks review it.
+ * @throws PreconditionError (DISPUTE_STATE), ValidationError (a file of another dispute)
+ */
 export function decideEvidence(
   dispute: StoredDispute,
-  { text, documents }: Pick<EvidenceInput, 'text' | 'documents'>,
+  { text, documents, fileIds }: Pick<EvidenceInput, 'text' | 'documents' | 'fileIds'>,
   now: Date,
 ): DisputeChange {
-  const refusal = (reason: string) =>
-    new PreconditionError('DISPUTE_STATE', `This dispute takes no more evidence: ${reason}`);
-  if (!isUndecided(dispute.status)) throw refusal(`it is ${dispute.status}`);
-  if (now >= dispute.evidenceDueAt)
-    throw refusal(`the time for it ended at ${dispute.evidenceDueAt.toISOString()}`);
-  if (dispute.evidence.length >= MAX_EVIDENCE) throw refusal(`it has had ${MAX_EVIDENCE} submissions`);
+  assertTakesEvidence(dispute, now);
+  const known = new Set(dispute.files.map(({ fileId }) => fileId));
+  const unknown = (fileIds ?? []).findIndex((id) => !known.has(id));
+  if (unknown >= 0)
+    throw new ValidationError([
+      { path: `input.fileIds.${unknown}`, message: 'must be a file of this dispute' },
+    ]);
   const submitted: Evidence = {
     text: text ?? null,
     documents: (documents ?? []).map(({ url, description }) => ({ url, description: description ?? null })),
+    fileIds: fileIds ?? [],
     submittedAt: now,
   };
   return changed(dispute, { status: 'under_review', evidence: [...dispute.evidence, submitted] });
+}
+
+/** Adds a file, which a submission may have later. @throws PreconditionError (DISPUTE_STATE) */
+export function decideFile(dispute: StoredDispute, file: DisputeFile, now: Date): DisputeChange {
+  assertTakesEvidence(dispute, now);
+  if (dispute.files.length >= MAX_FILES)
+    throw new PreconditionError(
+      'DISPUTE_STATE',
+      `This dispute takes no more files: it has ${dispute.files.length}`,
+    );
+  return changed(dispute, { files: [...dispute.files, file] });
+}
+
+/** @throws PreconditionError (DISPUTE_STATE) */
+function assertTakesEvidence({ status, evidenceDueAt, evidence }: StoredDispute, now: Date): void {
+  const refusal = (reason: string) =>
+    new PreconditionError('DISPUTE_STATE', `This dispute takes no more evidence: ${reason}`);
+  if (!isUndecided(status)) throw refusal(`it is ${status}`);
+  if (now >= evidenceDueAt) throw refusal(`the time for it ended at ${evidenceDueAt.toISOString()}`);
+  if (evidence.length >= MAX_EVIDENCE) throw refusal(`it has had ${MAX_EVIDENCE} submissions`);
 }
 
 /** Ends the time for evidence of an open dispute; null if there is nothing to end. */

@@ -15,6 +15,7 @@ import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { idempotencyKeyText, plainText, publicHttpsUrl, URL_MAX, visibleText } from '../../kernel/text.ts';
 import type { RefundedResource, RefundedType } from '../refunds/model.ts';
+import { anyFileIdText, type DisputeFile, fileFromJson, MAX_FILES } from './files.ts';
 
 // ── The numbers ─────────────────────────────────────────────────────────────────────────────────
 
@@ -73,10 +74,12 @@ export interface EvidenceDocument {
   description: string | null;
 }
 
-/** One submission. It has a text or a document, or both. */
+/** One submission. It has a text, a document or a file. */
 export interface Evidence {
   text: string | null;
   documents: readonly EvidenceDocument[];
+  /** The ids of files of the dispute. */
+  fileIds: readonly string[];
   /** Null if another service does not report it. */
   submittedAt: Date | null;
 }
@@ -98,6 +101,8 @@ export interface Dispute {
   amountCents: Cents;
   /** Oldest first. */
   evidence: readonly Evidence[];
+  /** Oldest first, also those that no submission has. */
+  files: readonly DisputeFile[];
   evidenceDueAt: Date | null;
   createdAt: Date | null;
   /** The instant at which the dispute was decided; null before. A lost one that is forgiven later keeps it. */
@@ -195,6 +200,7 @@ export function disputeFromJson(json: unknown): Dispute {
     version = 1,
     reason = 'unknown',
     evidence = [],
+    files = [],
     resource = orderCode ? { type: 'card_payment', id: orderCode } : null,
   } = rest as Partial<Dispute>;
   const opened = createdAt && new Date(createdAt);
@@ -206,6 +212,7 @@ export function disputeFromJson(json: unknown): Dispute {
     reason,
     resource,
     evidence: evidence.map(evidenceFromJson),
+    files: files.map(fileFromJson),
     evidenceDueAt: evidenceDueAt === undefined ? opened && evidenceDueAfter(opened) : dueAt,
     createdAt: opened,
     closedAt: closedAt && new Date(closedAt),
@@ -214,8 +221,8 @@ export function disputeFromJson(json: unknown): Dispute {
 }
 
 export function evidenceFromJson(json: unknown): Evidence {
-  const { submittedAt, ...rest } = json as Evidence;
-  return { ...rest, submittedAt: submittedAt && new Date(submittedAt) };
+  const { submittedAt, fileIds = [], ...rest } = json as Omit<Evidence, 'fileIds'> & Partial<Evidence>;
+  return { ...rest, fileIds, submittedAt: submittedAt && new Date(submittedAt) };
 }
 
 // ── Input ───────────────────────────────────────────────────────────────────────────────────────
@@ -233,7 +240,7 @@ export const disputeIdText = z
 const evidenceFields = z.object({
   text: visibleText(plainText({ max: EVIDENCE_TEXT_MAX }))
     .nullish()
-    .describe('It or a document is needed'),
+    .describe('It, a document or a file is needed'),
   documents: z
     .array(
       z.object({
@@ -244,17 +251,23 @@ const evidenceFields = z.object({
     )
     .max(MAX_DOCUMENTS, `must be at most ${MAX_DOCUMENTS}`)
     .nullish(),
+  fileIds: z
+    .array(anyFileIdText, 'must be a list of ids')
+    .max(MAX_FILES, `must be at most ${MAX_FILES}`)
+    .refine((ids) => new Set(ids).size === ids.length, 'must not name a file twice')
+    .nullish()
+    .describe('Files that were uploaded for this dispute'),
   idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input submit once'),
 });
 
 /** Refuses a submission without evidence. */
 function withEvidence<Fields extends typeof evidenceFields>(fields: Fields) {
   return fields
-    .refine(({ text, documents }) => text != null || (documents != null && documents.length > 0), {
+    .refine(({ text, documents, fileIds }) => text != null || documents?.length || fileIds?.length, {
       path: ['text'],
-      message: 'must be given, or a document',
+      message: 'must be given, or a document or a file',
     })
-    .meta({ anyOf: [{ required: ['text'] }, { required: ['documents'] }] });
+    .meta({ anyOf: [{ required: ['text'] }, { required: ['documents'] }, { required: ['fileIds'] }] });
 }
 
 export const evidenceInput = withEvidence(evidenceFields);

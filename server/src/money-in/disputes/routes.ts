@@ -8,6 +8,7 @@ import {
   pagesOf,
   text,
 } from '../../api/http/exports/export.ts';
+import { sentFile, uploadedFile } from '../../api/http/file-bodies.ts';
 import {
   anyOf,
   centsQuery,
@@ -21,6 +22,14 @@ import { pageOf, type RestOperation, restOperation } from '../../api/http/rest.t
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import {
+  type DisputeFiles,
+  fileIdText,
+  fileNameText,
+  MAX_FILE_BYTES,
+  MAX_FILES,
+  MEDIA_TYPES,
+} from './files.ts';
+import {
   DISPUTE_STATUSES,
   type Dispute,
   type DisputeFilter,
@@ -31,9 +40,10 @@ import {
   MAX_EVIDENCE,
   type StoredDispute,
 } from './model.ts';
-import { disputeToWire, disputeWire } from './wire.ts';
+import { disputeFileWire, disputeToWire, disputeWire } from './wire.ts';
 
 const TAG = 'Disputes';
+const FILES = { mediaTypes: MEDIA_TYPES, maxBytes: MAX_FILE_BYTES };
 
 /** The parameters of the list and of the export. */
 const FILTER = {
@@ -47,8 +57,10 @@ const FILTER = {
 /** Disputes in the REST interface (the document's 2.5 and 4.5). */
 export function createDisputeRoutes({
   disputes,
+  disputeFiles,
 }: {
   disputes: DisputeService<StoredDispute>;
+  disputeFiles: DisputeFiles;
 }): RestOperation[] {
   return [
     restOperation({
@@ -88,7 +100,7 @@ export function createDisputeRoutes({
       path: '/v1/disputes/{id}/evidence',
       operationId: 'submitDisputeEvidence',
       summary: 'Submit evidence',
-      description: `Texts and addresses of documents, which are stored and never opened. Within ${EVIDENCE_DAYS} days after the dispute, and at most ${MAX_EVIDENCE} times.`,
+      description: `Texts, files that were uploaded for this dispute, and addresses of documents, which are stored and never opened. Within ${EVIDENCE_DAYS} days after the dispute, and at most ${MAX_EVIDENCE} times.`,
       tag: TAG,
       section: '4.5',
       params: z.object({ id: disputeIdText }),
@@ -106,6 +118,47 @@ export function createDisputeRoutes({
       async handle({ caller, params, body }) {
         const { dispute, replayed } = await disputes.submitEvidence(caller.tenant, params.id, body);
         return { status: 201, body: disputeToWire(dispute), replayed };
+      },
+    }),
+    restOperation({
+      method: 'POST',
+      path: '/v1/disputes/{id}/files',
+      operationId: 'uploadDisputeFile',
+      summary: 'Upload a file',
+      description: `The body is the file itself, and \`Content-Type\` its type. At most ${MAX_FILES} files, while the dispute takes evidence. A submission names it in \`fileIds\`; no other interface shows its bytes. The same bytes are one file. An extension of the document.`,
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ id: disputeIdText }),
+      query: z.object({ name: fileNameText }),
+      body: uploadedFile(FILES),
+      answers: { 201: { description: 'The file, which the dispute lists', schema: disputeFileWire } },
+      errors: {
+        400: 'The body is no whole file of its type, or its name has another ending',
+        404: 'No such dispute of this account in this environment',
+        409: `Decided, too late, or ${MAX_FILES} files already; the files of the account have 1 GB; or the idempotency key was used with another file`,
+        413: `The file has more than ${MAX_FILE_BYTES} bytes`,
+        501: 'The operator has given this server no key to encrypt files',
+      },
+      async handle({ caller, params, query, body }) {
+        const { file, replayed } = await disputeFiles.upload(caller.tenant, params.id, { ...query, ...body });
+        return { status: 201, body: file, replayed };
+      },
+    }),
+    restOperation({
+      method: 'GET',
+      path: '/v1/disputes/{id}/files/{fileId}',
+      operationId: 'getDisputeFile',
+      summary: 'Download a file',
+      description:
+        'As it was uploaded. A browser saves it, and never shows it. An extension of the document.',
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ id: disputeIdText, fileId: fileIdText }),
+      answers: { 200: { description: 'The file', schema: sentFile(FILES) } },
+      errors: { 404: 'No such dispute of this account in this environment, or no such file of it' },
+      async handle({ caller, params }) {
+        const file = await disputeFiles.read(caller.tenant, params.id, params.fileId);
+        return { status: 200, body: file };
       },
     }),
     restOperation({

@@ -29,6 +29,8 @@ import { PaymentRef } from '../payments/schema.ts';
 import { SaleRef } from '../receiving/sale-schema.ts';
 import { refundedResource } from '../refunds/schema.ts';
 import { DisputeStatusEnum } from './enums-schema.ts';
+import { DisputeFileRef } from './file-schema.ts';
+import { MAX_FILES } from './files.ts';
 import { filterArguments, filterOf } from './filter-schema.ts';
 import {
   blockedCents,
@@ -107,6 +109,10 @@ const DisputeEvidence = builder.objectRef<Evidence>('DisputeEvidence').implement
       description: 'The documents with their addresses, as submitted.',
       resolve: ({ documents }) => [...documents],
     }),
+    fileIds: t.stringList({
+      description: 'The files of the submission, by their fileId among the files of the dispute.',
+      resolve: ({ fileIds }) => [...fileIds],
+    }),
     submittedAt: t.expose('submittedAt', {
       type: 'DateTime',
       nullable: true,
@@ -160,6 +166,11 @@ builder.node(DisputeRef, {
       type: [DisputeEvidence],
       description: `The submissions of evidence, oldest first; at most ${MAX_EVIDENCE}.`,
       resolve: ({ evidence }) => [...evidence],
+    }),
+    files: t.field({
+      type: [DisputeFileRef],
+      description: `The files that the merchant has uploaded for this dispute, oldest first, also those that no submission has; at most ${MAX_FILES}. Only REST takes and answers their bytes, for API keys alone. Empty if the upstream service does not report them.`,
+      resolve: ({ files }) => [...files],
     }),
     evidenceDueAt: t.expose('evidenceDueAt', {
       type: 'DateTime',
@@ -313,11 +324,14 @@ const SubmitDisputeEvidenceInput = builder.inputType('SubmitDisputeEvidenceInput
   fields: (t) => ({
     disputeId: t.string({ required: true }),
     text: t.string({
-      description: `The merchant’s statement, at most ${EVIDENCE_TEXT_MAX} characters. A text or a document is required.`,
+      description: `The merchant’s statement, at most ${EVIDENCE_TEXT_MAX} characters. A text, a document or a file is required.`,
     }),
     documents: t.field({
       type: [EvidenceDocumentInput],
       description: `The documents of the submission; at most ${MAX_DOCUMENTS}.`,
+    }),
+    fileIds: t.stringList({
+      description: `The files of the submission, each by the fileId that its upload has answered; at most ${MAX_FILES}. They belong to this dispute, and may be in several submissions.`,
     }),
     idempotencyKey: keyMember(t, 'submit once'),
   }),

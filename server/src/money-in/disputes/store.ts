@@ -12,6 +12,7 @@ import {
   type RowsOf,
   table,
 } from '../../state/db/table.ts';
+import { fileFromJson } from './files.ts';
 import {
   DISPUTE_STATUSES,
   type DisputedType,
@@ -36,6 +37,7 @@ const columns = {
   reason: fixed('reason'),
   status: changing('status'),
   evidence: json(changing('evidence'), (evidence: unknown[]) => evidence.map(evidenceFromJson)),
+  files: json(changing('files'), (files: unknown[]) => files.map(fileFromJson)),
   evidenceDueAt: fixed('evidence_due_at'),
   createdAt: fixed('created_at'),
   closedAt: changing('closed_at'),

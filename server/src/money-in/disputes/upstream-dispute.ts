@@ -16,6 +16,7 @@ export interface UpstreamDispute {
   amountCents: Dispute['amountCents'] | null;
   resource: Dispute['resource'];
   evidence: Dispute['evidence'] | null;
+  files: Dispute['files'] | null;
   evidenceDueAt: Date | null;
   createdAt: Date | null;
   closedAt: Date | null;
@@ -23,7 +24,7 @@ export interface UpstreamDispute {
 
 /**
  * Merges what the service shows into the known state; null if nothing changes, or if the dispute is unknown
- * and too little of it is shown. Evidence never decreases, and only a newer answer of the service itself
+ * and too little of it is shown. Evidence and files never decrease, and only a newer answer of the service itself
  * moves a status back.
  */
 export function mergeUpstreamDispute(
@@ -53,6 +54,8 @@ export function mergeUpstreamDispute(
       claim.evidence && claim.evidence.length >= (known?.evidence.length ?? 0)
         ? claim.evidence
         : (known?.evidence ?? []),
+    files:
+      claim.files && claim.files.length >= (known?.files.length ?? 0) ? claim.files : (known?.files ?? []),
     evidenceDueAt: known?.evidenceDueAt ?? claim.evidenceDueAt,
     createdAt: known?.createdAt ?? claim.createdAt,
     // An older claim names an earlier decision.

@@ -13,6 +13,7 @@ import {
 import { cents } from '../../kernel/money.ts';
 import { answeredWord, URL_MAX } from '../../kernel/text.ts';
 import { webhookEvent } from '../../kernel/webhook-event.ts';
+import { anyFileIdText, type DisputeFile, fileNameText, MAX_FILES } from './files.ts';
 import {
   blockedCents,
   DISPUTE_REASONS,
@@ -30,6 +31,20 @@ import {
   REFERENCES,
 } from './model.ts';
 import type { UpstreamDispute } from './upstream-dispute.ts';
+
+/** A file of a dispute in the REST interface, without its bytes. */
+export const disputeFileWire = z
+  .object({
+    fileId: z
+      .string()
+      .meta({ description: 'dsf_ and 24 hex digits', examples: ['dsf_5b1c09d2e7a84f36b0c1d2e3'] }),
+    name: z.string(),
+    mediaType: z.string().meta({ examples: ['application/pdf'] }),
+    sizeBytes: z.int(),
+    sha256: z.string().meta({ description: 'SHA-256 of the bytes, in hex digits' }),
+    createdAt: instant.nullable().meta({ description: 'When it was uploaded' }),
+  })
+  .meta({ id: 'DisputeFile' });
 
 /** A dispute in the REST interface. */
 export const disputeWire = z
@@ -61,10 +76,14 @@ export const disputeWire = z
         z.object({
           text: z.string().nullable(),
           documents: z.array(z.object({ url: z.string(), description: z.string().nullable() })),
+          fileIds: z.array(z.string()).meta({ description: 'Members of `files`' }),
           submittedAt: instant.nullable(),
         }),
       )
       .meta({ description: `The submissions, oldest first, at most ${MAX_EVIDENCE}` }),
+    files: z.array(disputeFileWire).meta({
+      description: `The files that you have uploaded, oldest first, at most ${MAX_FILES}, also those that you have not submitted`,
+    }),
     evidenceDueAt: instant.nullable().meta({ description: 'No evidence is taken from then on' }),
     createdAt: instant.nullable(),
     closedAt: instant
@@ -83,9 +102,11 @@ export function disputeToWire(dispute: Dispute): z.output<typeof disputeWire> {
     status: status as z.output<typeof disputeWire>['status'],
     blockedCents: blockedCents(dispute),
     acceptedAt: dispute.acceptedAt ?? null,
-    evidence: dispute.evidence.map(({ text, documents, submittedAt }) => ({
+    files: [...dispute.files],
+    evidence: dispute.evidence.map(({ text, documents, fileIds, submittedAt }) => ({
       text,
       submittedAt,
+      fileIds: [...fileIds],
       documents: documents.map(({ url, description }) => ({ url, description })),
     })),
     ...(resource && { [REFERENCES[resource.type]]: resource.id }),
@@ -206,6 +227,7 @@ function readDispute(record: JsonRecord): UpstreamDispute {
     evidence: Array.isArray(record.evidence)
       ? record.evidence.slice(0, MAX_EVIDENCE).flatMap(readEvidence)
       : null,
+    files: Array.isArray(record.files) ? record.files.slice(0, MAX_FILES).flatMap(readFile) : null,
     evidenceDueAt: readInstant(record.evidenceDueAt),
     createdAt: readInstant(record.createdAt),
     closedAt: readInstant(record.closedAt),
@@ -230,7 +252,28 @@ function readEvidence(value: unknown): Evidence[] {
     ? record.documents.slice(0, MAX_DOCUMENTS).flatMap(readDocument)
     : [];
   const text = readWholeText(record.text, { max: EVIDENCE_TEXT_MAX });
-  return [{ text, documents, submittedAt: readInstant(record.submittedAt) }];
+  const fileIds = Array.isArray(record.fileIds)
+    ? record.fileIds.slice(0, MAX_FILES).filter((id) => isFileId(id))
+    : [];
+  return [{ text, documents, fileIds, submittedAt: readInstant(record.submittedAt) }];
+}
+
+function readFile(value: unknown): DisputeFile[] {
+  const { success, data } = claimedFile.safeParse(value);
+  return success ? [{ ...data, createdAt: readInstant(data.createdAt) }] : [];
+}
+
+const claimedFile = z.object({
+  fileId: anyFileIdText,
+  name: fileNameText,
+  mediaType: z.string().regex(/^[\w.+-]{1,40}\/[\w.+-]{1,80}$/),
+  sizeBytes: z.int().min(0),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  createdAt: z.unknown(),
+});
+
+function isFileId(value: unknown): value is string {
+  return anyFileIdText.safeParse(value).success;
 }
 
 function readDocument(value: unknown): EvidenceDocument[] {

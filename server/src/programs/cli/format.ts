@@ -211,7 +211,8 @@ const PAUSES_IN_WORDS: Readonly<Record<PausedToken['reason'], string>> = {
 export function formatBackup({ file, bytes, ...saved }: Saved): string {
   return `${file}: ${describeContents(saved)}, ${formatBytes(bytes)}.
 
-It holds secrets: anyone who has it can sign webhooks and follow payments. To read it back:
+It holds secrets: anyone who has it can sign webhooks and follow payments. It does not hold the key of the files of
+disputes (PSA_DATA_KEY, or data.key): keep that, too. To read it back:
 
   ${PSA_COMMAND} restore ${shellQuoted(file)}
 `;

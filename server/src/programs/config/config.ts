@@ -46,6 +46,8 @@ export interface Config {
   /** The most connections to the PostgreSQL for requests and due work. */
   poolSize: number;
   dataDir: string;
+  /** The keys that encrypt files, the newest first; empty if none is configured. */
+  dataKeys: readonly Buffer[];
   bootstrapKeys: { live: string | undefined; sandbox: string | undefined };
   graphqlLimit: number;
   subscriptionLimit: number;
@@ -122,6 +124,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     databaseUrl: data.DATABASE_URL && completeDatabaseUrl(data.DATABASE_URL, env),
     poolSize: data.PSA_DATABASE_POOL,
     dataDir: data.PSA_DATA_DIR ?? (upstream ? '.data-upstream' : '.data'),
+    dataKeys: data.PSA_DATA_KEY ?? [],
     bootstrapKeys: { live: data.PSA_BOOTSTRAP_LIVE_KEY, sandbox: data.PSA_BOOTSTRAP_TEST_KEY },
     graphqlLimit: data.PSA_GRAPHQL_LIMIT,
     subscriptionLimit: data.PSA_SUBSCRIPTION_LIMIT,
@@ -155,8 +158,8 @@ function findModeMistakes(data: Environment): string[] {
     return UPSTREAM_ONLY.filter((name) => data[name] !== undefined).map(
       (name) => `${name} is for the remote mode: set PSA_UPSTREAM_URL as well, or unset it`,
     );
-  const mistakes = EMBEDDED_ONLY.filter((name) => data[name] !== undefined).map(
-    (name) => `${name} must be unset with PSA_UPSTREAM_URL: the keys are those of the service`,
+  const mistakes = EMBEDDED_ONLY.filter(([name]) => data[name] !== undefined).map(
+    ([name, reason]) => `${name} must be unset with PSA_UPSTREAM_URL: ${reason}`,
   );
   if (data.PSA_UPSTREAM_LIVE_KEY === undefined && data.PSA_UPSTREAM_TEST_KEY === undefined)
     mistakes.push(
@@ -174,7 +177,11 @@ const UPSTREAM_ONLY = [
   'PSA_UPSTREAM_FAMILIES',
   'PSA_UPSTREAM_LIMIT',
 ] as const;
-const EMBEDDED_ONLY = ['PSA_BOOTSTRAP_LIVE_KEY', 'PSA_BOOTSTRAP_TEST_KEY'] as const;
+const EMBEDDED_ONLY = [
+  ['PSA_BOOTSTRAP_LIVE_KEY', 'the keys are those of the service'],
+  ['PSA_BOOTSTRAP_TEST_KEY', 'the keys are those of the service'],
+  ['PSA_DATA_KEY', 'files are stored by the service'],
+] as const;
 
 function toUpstreamConfig(data: Environment): UpstreamConfig | null {
   if (data.PSA_UPSTREAM_URL === undefined) return null;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { KEY_PREFIX, REQUESTS_A_MINUTE, TOKEN_TEXT } from '../../kernel/caller.ts';
 import { DatabaseUrlError, parseDatabaseUrl } from '../../kernel/database-url.ts';
 import { isNetwork } from '../../kernel/network.ts';
+import { readSealingKeys } from '../../kernel/sealing.ts';
 import { UPSTREAM_FAMILIES, type UpstreamFamily } from '../../kernel/upstream-family.ts';
 
 export const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
@@ -73,6 +74,16 @@ const secrets = z
     'must be secrets separated by commas, none of them empty',
   )
   .register(formats, { format: 'secrets, separated by commas' });
+
+const dataKeys = z
+  .string()
+  .transform((text) => readSealingKeys(text))
+  .refine(
+    (keys) => keys !== null,
+    'must be keys separated by commas, each of 32 bytes in base64, as openssl rand -base64 32 prints them',
+  )
+  .transform((keys) => keys ?? [])
+  .register(formats, { format: 'keys of 32 bytes in base64, separated by commas' });
 
 const keyIds = z
   .string()
@@ -197,6 +208,12 @@ export const environment = z.object({
     group: 'Address and data',
     meaning: 'the folder of PGlite, for one process; memory keeps nothing',
     unset: '.data; .data-upstream in remote mode',
+  }),
+  PSA_DATA_KEY: dataKeys.optional().register(documentation, {
+    group: 'Address and data',
+    meaning:
+      'encrypts the files of disputes; the first key encrypts, the others decrypt what they have encrypted. The same on each instance; not in remote mode',
+    unset: 'PSA_DATA_DIR/data.key, made at the first start; with DATABASE_URL files are refused',
   }),
   PSA_BOOTSTRAP_LIVE_KEY: key(KEY_PREFIX.live).optional().register(documentation, {
     group: 'Address and data',

@@ -12,10 +12,12 @@ import { type Brands, createBrandRoutes } from '../../api/checkout-page/brand.ts
 import { checkoutAssetsRoute } from '../../api/checkout-page/pages.ts';
 import { createDocsRoutes } from '../../api/http/docs.ts';
 import { createRestRoutes } from '../../api/http/rest-routes.ts';
+import { createUploadSlots } from '../../api/limits/open-slots.ts';
 import { createRequestLimit } from '../../api/limits/requests.ts';
 import { productContent } from '../../catalogue/deliveries/collections.ts';
 import { products } from '../../catalogue/products/collections.ts';
 import type { Clock, ShiftableClock } from '../../kernel/clock.ts';
+import { createSealing } from '../../kernel/sealing.ts';
 import { createCardTestingGuard } from '../../money-in/card-payments/card-testing-service.ts';
 import { createCharging } from '../../money-in/card-payments/charging.ts';
 import { cardOrderPayments, refundableCardPayments } from '../../money-in/card-payments/collections.ts';
@@ -27,6 +29,7 @@ import {
 } from '../../money-in/card-payments/tokens/service.ts';
 import { pixCharges, refundableCharges } from '../../money-in/charges/collections.ts';
 import { createClaimReceiving } from '../../money-in/disputes/claim-service.ts';
+import { createDisputeFiles, findLockedFiles } from '../../money-in/disputes/file-service.ts';
 import {
   createClaimFollowing,
   createDisputeControls,
@@ -69,6 +72,7 @@ import { DESCRIBED_WEBHOOKS } from '../../webhooks/sent-events.ts';
 import { createWebhookService } from '../../webhooks/service.ts';
 import { createWebhookTests } from '../../webhooks/test-service.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
+import { readDataKeys } from '../ops/data-key.ts';
 import { createControls } from '../simulator/controls.ts';
 import { createSimulatorRoutes } from '../simulator/routes.ts';
 import { selectAccountNames } from '../simulator/store.ts';
@@ -171,6 +175,9 @@ export async function createEmbeddedRuntime({
     sources: DISPUTE_SOURCES,
     meter: metrics,
   });
+  const sealing = createSealing(readDataKeys(config));
+  const locked = await findLockedFiles(database, sealing);
+  if (locked) onFault(locked);
   const subscriptions = {
     ...createSubscriptionService({
       ...{ database, committer, accounts },
@@ -215,6 +222,7 @@ export async function createEmbeddedRuntime({
     cardPayments,
     checkoutTokens,
     disputes,
+    disputeFiles: createDisputeFiles({ database, committer, sealing }),
     payments,
     refunds,
     requestKeys: createRequestKeys(database.sql),
@@ -295,6 +303,7 @@ export async function createEmbeddedRuntime({
           access: callers,
           addressOf,
           takeRequest: createRequestLimit({ sql: database.sql, clock, limit: restLimit }),
+          openUpload: createUploadSlots(),
           clock,
           onFault,
         }),

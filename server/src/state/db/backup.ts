@@ -39,6 +39,8 @@ export type Rows = Record<string, number>;
 export type OnRows = (table: string, rows: number) => void;
 
 const ROWS_AT_ONCE = 500;
+/** Rows with bytes, of up to 10 MB as text. */
+const ROWS_WITH_BYTES_AT_ONCE = 4;
 const TEXT_AT_ONCE = 4_000_000;
 
 // ── Saving ──────────────────────────────────────────────────────────────────────────────────────
@@ -93,8 +95,9 @@ async function* textsOf(db: Sql, header: BackupHeader, rows: Rows, onRows: OnRow
     await sql`declare saved no scroll cursor for select saved_row::text as "row" from ${sql.table(name)} saved_row`.execute(
       db,
     );
+    const atOnce = (await hasBytes(db, name)) ? ROWS_WITH_BYTES_AT_ONCE : ROWS_AT_ONCE;
     for (;;) {
-      const fetched = await sql<{ row: string }>`fetch ${sql.lit(ROWS_AT_ONCE)} from saved`.execute(db);
+      const fetched = await sql<{ row: string }>`fetch ${sql.lit(atOnce)} from saved`.execute(db);
       if (fetched.rows.length === 0) break;
       yield hashed(fetched.rows.map(({ row }) => lineOf(row)).join(''));
       rows[name] += fetched.rows.length;
@@ -103,6 +106,14 @@ async function* textsOf(db: Sql, header: BackupHeader, rows: Rows, onRows: OnRow
     await sql`close saved`.execute(db);
   }
   yield lineOf({ rows, sha256: hash.digest('hex') });
+}
+
+async function hasBytes(db: Sql, table: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_attribute where attrelid = ${table}::regclass and atttypid = 'bytea'::regtype limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
 }
 
 function lineOf(value: unknown): string {
