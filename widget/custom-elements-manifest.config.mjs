@@ -12,12 +12,24 @@ const ELEMENTS = [
     built: 'dist/psa-payouts.js',
     define: 'dist/define-payouts.js',
   },
+  {
+    name: 'psa-wallet',
+    source: 'src/wallet/psa-wallet.ts',
+    built: 'dist/psa-wallet.js',
+    define: 'dist/define-wallet.js',
+  },
+  {
+    name: 'psa-statement',
+    source: 'src/statement/psa-statement.ts',
+    built: 'dist/psa-statement.js',
+    define: 'dist/define-statement.js',
+  },
 ];
-/** The base class of an element, whose members are its own in the manifest. */
-const BASE = 'src/payouts/payouts-properties.ts';
+/** The base classes of elements, whose members are the elements' own in the manifest. */
+const BASES = ['src/board/board-element.ts', 'src/list/list-element.ts'];
 
 export default {
-  globs: [...ELEMENTS.map(({ source }) => source), BASE],
+  globs: [...ELEMENTS.map(({ source }) => source), ...BASES],
   outdir: '.',
   litelement: true,
   plugins: [
@@ -26,9 +38,9 @@ export default {
       // The manifest names the built modules of the package, and omits private and static members.
       packageLinkPhase({ customElementsManifest }) {
         const { modules } = customElementsManifest;
-        customElementsManifest.modules = modules.filter(({ path }) => path !== BASE);
+        customElementsManifest.modules = modules.filter(({ path }) => !BASES.includes(path));
         for (const element of modules.flatMap(({ declarations = [] }) => declarations))
-          if (element.superclass?.module?.endsWith(BASE)) {
+          if (BASES.some((base) => element.superclass?.module?.endsWith(base))) {
             element.superclass = { name: 'LitElement', package: 'lit' };
             for (const { inheritedFrom: _, ...each } of element.members.splice(0)) element.members.push(each);
             for (const each of element.attributes) delete each.inheritedFrom;

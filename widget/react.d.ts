@@ -1,5 +1,7 @@
 import type { PsaCheckout as Checkout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
 import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
+import type { PsaStatement, PsaStatementAttributes, PsaStatementEventMap } from '@psa/checkout/statement';
+import type { PsaWallet, PsaWalletAttributes, PsaWalletEventMap } from '@psa/checkout/wallet';
 import type { DetailedHTMLProps, HTMLAttributes, ReactElement } from 'react';
 
 type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
@@ -19,6 +21,8 @@ declare module 'react' {
     interface IntrinsicElements {
       'psa-checkout': Props<Checkout, PsaCheckoutAttributes, PsaCheckoutEventMap>;
       'psa-payouts': Props<PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap>;
+      'psa-statement': Props<PsaStatement, PsaStatementAttributes, PsaStatementEventMap>;
+      'psa-wallet': Props<PsaWallet, PsaWalletAttributes, PsaWalletEventMap>;
     }
   }
 }

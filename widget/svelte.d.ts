@@ -1,5 +1,7 @@
 import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
 import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
+import type { PsaStatement, PsaStatementAttributes, PsaStatementEventMap } from '@psa/checkout/statement';
+import type { PsaWallet, PsaWalletAttributes, PsaWalletEventMap } from '@psa/checkout/wallet';
 import type { HTMLAttributes } from 'svelte/elements';
 
 type Props<Element extends EventTarget, Attributes, Events> = HTMLAttributes<Element> &
@@ -9,5 +11,7 @@ declare module 'svelte/elements' {
   interface SvelteHTMLElements {
     'psa-checkout': Props<PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap>;
     'psa-payouts': Props<PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap>;
+    'psa-statement': Props<PsaStatement, PsaStatementAttributes, PsaStatementEventMap>;
+    'psa-wallet': Props<PsaWallet, PsaWalletAttributes, PsaWalletEventMap>;
   }
 }

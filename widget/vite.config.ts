@@ -6,15 +6,23 @@ import { removeUnusedLit } from './scripts/unused-lit.ts';
 
 const here = (path: string) => resolve(import.meta.dirname, path);
 
-/** The second try of a lost chunk in the script-tag bundles, which know the names of their files. */
-const besideEachOther: Plugin = {
+/** The second try of a lost chunk in the script-tag bundles, which know the names of their files: `prefix` is their beginning. */
+const besideEachOther = (prefix = 'psa-'): Plugin => ({
   name: 'chunks-beside-each-other',
   enforce: 'pre',
   resolveId: (source) => (source.endsWith('/import-again.ts') ? here('src/import-beside.ts') : null),
-};
+  transform: (code, id) =>
+    id.endsWith('/import-beside.ts') ? code.replace('./psa-', `./${prefix}`) : undefined,
+});
 
 /** A script-tag file contains Lit, whose licence has to be copied with it. */
 const license = { fileName: 'lit.LICENSE.txt' };
+
+/** The name of a chunk in the file of all elements, where chunks of several elements have one name. */
+function boardChunk({ facadeModuleId, name }: { facadeModuleId?: string | null; name: string }): string {
+  const element = /src\/(\w+)\/(?:locales\/)?[\w-]+\.ts$/.exec(facadeModuleId ?? '')?.[1];
+  return element ? `psa-board.${element}.${name}.js` : `psa-board.${name}.js`;
+}
 
 // The builds by mode: `npm` for bundlers, `standalone…` for a script tag, `demo` for the pages at /demo and /simulator.
 export default defineConfig(({ mode, command }): UserConfig => {
@@ -34,11 +42,18 @@ export default defineConfig(({ mode, command }): UserConfig => {
             define: here('src/define.ts'),
             'psa-payouts': here('src/payouts/psa-payouts.ts'),
             'define-payouts': here('src/payouts/define.ts'),
+            'psa-wallet': here('src/wallet/psa-wallet.ts'),
+            'define-wallet': here('src/wallet/define.ts'),
+            'psa-statement': here('src/statement/psa-statement.ts'),
+            'define-statement': here('src/statement/define.ts'),
+            'define-board': here('src/board/define.ts'),
             live: here('src/live/live.ts'),
             resume: here('src/live/resume.ts'),
             server: here('src/server/server.ts'),
             react: here('src/react/react.ts'),
             'react-payouts': here('src/react/react-payouts.ts'),
+            'react-wallet': here('src/react/react-wallet.ts'),
+            'react-statement': here('src/react/react-statement.ts'),
           },
           formats: ['es'],
         },
@@ -54,7 +69,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
     };
   if (mode === 'standalone')
     return {
-      plugins: [...plugins, removeUnusedLit(), besideEachOther],
+      plugins: [...plugins, removeUnusedLit(), besideEachOther()],
       build: {
         outDir: here('dist/standalone'),
         // The other element's build writes into it too: after this one, except where both are watched.
@@ -80,7 +95,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
   // A separate build: in one build the elements would share Lit as a chunk, one request more for each.
   if (mode === 'standalone-payouts')
     return {
-      plugins: [...plugins, removeUnusedLit(), besideEachOther],
+      plugins: [...plugins, removeUnusedLit(), besideEachOther()],
       build: {
         outDir: here('dist/standalone'),
         emptyOutDir: false,
@@ -91,6 +106,23 @@ export default defineConfig(({ mode, command }): UserConfig => {
         rolldownOptions: {
           optimization: { inlineConst: { mode: 'all', pass: 2 } },
           output: { minify: true, comments: false, chunkFileNames: 'psa-payouts.[name].js' },
+        },
+      },
+    };
+  // The elements of a board in one file, because they share most of it, and their connection.
+  if (mode === 'standalone-board')
+    return {
+      plugins: [...plugins, removeUnusedLit(), besideEachOther('psa-board.')],
+      build: {
+        outDir: here('dist/standalone'),
+        emptyOutDir: false,
+        modulePreload: false,
+        license,
+        target: 'es2022',
+        lib: { entry: { 'psa-board': here('src/board/define.ts') }, formats: ['es'] },
+        rolldownOptions: {
+          optimization: { inlineConst: { mode: 'all', pass: 2 } },
+          output: { minify: true, comments: false, chunkFileNames: boardChunk },
         },
       },
     };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { readHashes } from '../../widget/scripts/released.mjs';
+import { type Topic, updatesDocument } from '../../widget/src/board/hub.ts';
 import { CURSOR_DOCUMENT } from '../../widget/src/live/protocol.ts';
 import { METHODS_DOCUMENT } from '../../widget/src/methods.ts';
 import * as checkout from '../../widget/src/operations.ts';
@@ -8,13 +9,31 @@ import * as payouts from '../../widget/src/payouts/operations.ts';
 import { MINT_CHECKOUT, MINT_DASHBOARD } from '../../widget/src/server/mint.ts';
 import { SALE_UPDATES, SALES_DOCUMENTS } from '../../widget/src/server/sales.ts';
 import { accountDocument, documentOf, TOPIC_NAMES } from '../../widget/src/server/topics.ts';
+import * as statement from '../../widget/src/statement/operations.ts';
+import * as wallet from '../../widget/src/wallet/operations.ts';
 
 // Prints the documents of the package's operations for the server, which trusts them: those of this version, and of the
 // released ones. With `--manifest` those of the elements of this version alone, by their SHA-256, as a manifest for any
 // server; with `--backend-manifest` those of `@psa/checkout/server`.
-const elements = [...Object.values(checkout), ...Object.values(payouts), CURSOR_DOCUMENT, METHODS_DOCUMENT];
+const boards = [payouts, wallet, statement];
+const followed = [payouts.PAYOUT_TOPIC, wallet.WALLET_TOPIC, statement.STATEMENT_TOPIC];
+const elements = [
+  ...[checkout, ...boards]
+    .flatMap((module) => Object.values(module))
+    .filter((each) => typeof each === 'string'),
+  ...streamsOf(followed),
+  CURSOR_DOCUMENT,
+  METHODS_DOCUMENT,
+];
 const topics = [...TOPIC_NAMES.map((topic) => documentOf(topic)), accountDocument(), SALE_UPDATES];
 const backend = [MINT_CHECKOUT, MINT_DASHBOARD, ...SALES_DOCUMENTS, ...topics];
+
+/** The documents of the streams of all sets of elements that a page can have. */
+function streamsOf(topics: readonly Topic[]): string[] {
+  const sets: Topic[][] = [[]];
+  for (const topic of topics) sets.push(...sets.map((set) => [...set, topic]));
+  return sets.slice(1).map((set) => updatesDocument(set));
+}
 
 function printManifest(documents: readonly string[]) {
   const byHash = documents.map((text) => [createHash('sha256').update(text).digest('hex'), text]);

@@ -10,6 +10,7 @@ import type {
   PayoutPageVariables,
   PayoutStatus,
 } from '../../widget/src/payouts/operations.ts';
+import { answerMoney, type FakeMoney, type Movement, moneyOf, move, payoutOf } from './fake-account.ts';
 import { bodyOf, error, json } from './fake-server.ts';
 
 type Behaviour = 'ok' | 'refuse' | 'hang';
@@ -19,8 +20,9 @@ export interface PayoutsWorld {
   token: string;
   ws: Behaviour;
   sse: Behaviour;
-  /** The number of payouts at the start. */
+  /** The number of payouts at the start, and that of the entries of the statement. */
   count: number;
+  entryCount: number;
   /** The failure of the next answers to queries: top-level errors, a status, or no answer with `hold`. */
   fail?: { code?: string; status?: number; times: number; retryAfterSeconds?: number; hold?: boolean };
   /** The name of the failing queries; the others succeed. */
@@ -35,9 +37,12 @@ export interface PayoutsWorld {
     transport: 'ws' | 'sse';
     after: string | null;
     token: string;
-    filter?: PayoutFilter | undefined;
+    kinds: string[];
   }[];
 }
+
+/** The request of a test to `/world`. */
+export type WorldRequest = Partial<PayoutsWorld> & { renew?: boolean; release?: boolean };
 
 /** A test's change to a fake account. */
 export interface PayoutsAct {
@@ -48,6 +53,8 @@ export interface PayoutsAct {
   change?: { number: number; values: Partial<Payout> };
   /** Changes the amounts of this number of payouts, one after another and some of them twice. */
   burst?: number;
+  /** Moves money of the wallet. */
+  move?: Movement;
   /** Whether subscribers do not receive the change. */
   silent?: boolean;
   /** Closes every socket and stream. */
@@ -58,20 +65,12 @@ export interface PayoutsAct {
 
 interface World extends PayoutsWorld {
   payouts: Payout[];
+  money: FakeMoney;
+  /** The answers that were held. */
+  held: (() => void)[];
   history: object[];
   listeners: Set<{ token: string; send(update: object): void; drop(code: number): void }>;
 }
-
-const STATUSES: PayoutStatus[] = ['COMPLETED', 'COMPLETED', 'DENIED', 'COMPLETED', 'PROCESSING'];
-const DESTINATIONS = [
-  'an***@psa.example',
-  '***.456.789-**',
-  '+55******4321',
-  'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
-];
-/** The time of the newest payout; each older one is a minute earlier. */
-const NEWEST = Date.parse('2026-03-02T10:35:00.000Z');
-const MINUTE_MS = 60_000;
 
 export async function startFakePayouts(): Promise<{
   url: string;
@@ -104,8 +103,8 @@ export async function startFakePayouts(): Promise<{
     return graphql(request, response, body);
   }
 
-  /** Creates a world or reads one; with `renew` it gets another token. */
-  function open({ renew, ...given }: Partial<PayoutsWorld> & { renew?: boolean }): PayoutsWorld {
+  /** Creates a world or reads one; with `renew` it gets another token, with `release` held answers are sent. */
+  function open({ renew, release, ...given }: WorldRequest): PayoutsWorld {
     const old = worlds.get(given.token ?? '');
     const token = renew || !old ? `ps_dash_${++tokens}_${Math.random().toString(36).slice(2)}` : old.token;
     const world: World = old ?? {
@@ -113,31 +112,39 @@ export async function startFakePayouts(): Promise<{
       ws: 'ok',
       sse: 'ok',
       count: 3,
+      entryCount: 0,
       forgotten: false,
       queries: [],
       subscriptions: [],
       payouts: [],
+      money: moneyOf(0),
+      held: [],
       history: [],
       listeners: new Set(),
       ...given,
     };
     if (!renew) Object.assign(world, given);
+    if (!old) world.money = moneyOf(world.entryCount);
     if (!old)
       world.payouts = Array.from({ length: world.count }, (_, index) => payoutOf(index + 1, world.count));
     worlds.set(token, world);
-    const { payouts, history, listeners, ...visible } = world;
+    if (release) for (const answerHeld of world.held.splice(0)) answerHeld();
+    const { payouts, money, held, history, listeners, ...visible } = world;
     return { ...visible, token };
   }
 
-  function act({ token, add, change, burst = 0, silent, drop, expire }: PayoutsAct): object {
+  function act({ token, add, change, burst = 0, move: movement, silent, drop, expire }: PayoutsAct): object {
     const world = worlds.get(token);
     if (!world) throw new Error(`no world of ${token}`);
-    const publish = (payout: Payout, previousStatus: PayoutStatus | null) => {
+    const publishAny = (values: object) => {
       if (silent) return;
-      const update = { cursor: `u${world.history.length + 1}`, previousStatus, payout };
+      const update = { cursor: `u${world.history.length + 1}`, ...values };
       world.history.push(update);
       for (const { send } of world.listeners) send(update);
     };
+    const publish = (payout: Payout, previousStatus: PayoutStatus | null) =>
+      publishAny({ previousStatus, payout });
+    if (movement) publishAny(move(world.money, movement));
     if (add) {
       const number = world.payouts.length + 1;
       const payout = {
@@ -191,7 +198,11 @@ export async function startFakePayouts(): Promise<{
     const { fail } = world;
     if (fail && fail.times > 0 && (!world.failOnly || world.failOnly === name)) {
       fail.times--;
-      if (fail.hold) return void hanging.add(response);
+      if (fail.hold) {
+        const data = answer(world, variables);
+        world.held.push(() => json(response, { data }));
+        return void hanging.add(response);
+      }
       return json(
         response,
         fail.code ? { errors: [error(fail.code, fail.retryAfterSeconds)] } : {},
@@ -207,7 +218,7 @@ export async function startFakePayouts(): Promise<{
   function stream(
     world: World,
     token: string,
-    { after = null, filter }: StreamVariables,
+    { after = null, kinds = [] }: StreamVariables,
     response: ServerResponse,
   ): void {
     if (world.sse === 'hang') {
@@ -228,10 +239,10 @@ export async function startFakePayouts(): Promise<{
       world,
       'sse',
       token,
-      { after, filter },
+      { after, kinds },
       {
         send: (update) =>
-          response.write(`event: next\ndata: ${JSON.stringify({ data: { allPayoutUpdates: update } })}\n\n`),
+          response.write(`event: next\ndata: ${JSON.stringify({ data: { accountUpdates: update } })}\n\n`),
         drop: () => response.destroy(),
       },
     );
@@ -253,15 +264,15 @@ export async function startFakePayouts(): Promise<{
       else if (type === 'subscribe') {
         const world = worlds.get(token);
         if (!world) return socket.close(4403, 'Forbidden');
-        const { after = null, filter }: StreamVariables = payload.variables;
+        const { after = null, kinds = [] }: StreamVariables = payload.variables;
         if (world.forgotten && after) return send({ type: 'error', id, payload: [error('CURSOR_EXPIRED')] });
         const stop = listen(
           world,
           'ws',
           token,
-          { after, filter },
+          { after, kinds },
           {
-            send: (update) => send({ type: 'next', id, payload: { data: { allPayoutUpdates: update } } }),
+            send: (update) => send({ type: 'next', id, payload: { data: { accountUpdates: update } } }),
             drop: (code) => socket.close(code),
           },
         );
@@ -287,12 +298,12 @@ function listen(
   world: World,
   transport: 'ws' | 'sse',
   token: string,
-  { after = null, filter }: StreamVariables,
+  { after = null, kinds = [] }: StreamVariables,
   listener: { send(update: object): void; drop(code: number): void },
 ): () => void {
-  world.subscriptions.push({ transport, after, token, filter: filter ?? undefined });
+  world.subscriptions.push({ transport, after, token, kinds });
   const send = (update: object) => {
-    if (isSelected((update as { payout: Payout }).payout, filter)) listener.send(update);
+    if (kinds.includes('payout' in update ? 'PAYOUT' : 'WALLET')) listener.send(update);
   };
   if (after) for (const update of world.history.slice(Number(after.slice(1)))) send(update);
   const entry = { ...listener, send, token };
@@ -302,7 +313,7 @@ function listen(
 
 interface StreamVariables {
   after?: string | null;
-  filter?: PayoutFilter | null | undefined;
+  kinds?: string[];
 }
 
 /** Whether a payout matches a filter, as far as the tests use it. */
@@ -315,21 +326,17 @@ function isSelected(payout: Payout, filter: PayoutFilter | null | undefined): bo
     (amountCents === undefined || payout.amountCents === amountCents) &&
     (requestedAfter === undefined || payout.requestedAt! >= requestedAfter) &&
     (requestedBefore === undefined || payout.requestedAt! < requestedBefore) &&
-    (externalId === undefined || externalIdOf(payout) === externalId) &&
+    (externalId === undefined || payout.id.replace('payout-', 'PEDIDO-') === externalId) &&
     (reference === undefined || [payout.withdrawalId, payout.code].includes(reference))
   );
 }
 
-/** The merchant's own number of a payout, which the table does not show. */
-function externalIdOf({ id }: Payout): string {
-  return id.replace('payout-', 'PEDIDO-');
-}
-
 /** Builds the server's answer to a query for a page, newest first; a cursor is a payout's number. */
 function answer(
-  { payouts, history }: World,
-  { first, after, last, before, filter, ids }: PayoutPageVariables & { ids?: string[] },
+  { payouts, money, history }: World,
+  variables: PayoutPageVariables & { ids?: string[] },
 ): object {
+  const { first, after, last, before, filter, ids } = variables;
   const matches = (payout: Payout) => isSelected(payout, filter);
   const end = before ? Number(before) : 0;
   const size = last ?? first ?? 50;
@@ -354,6 +361,7 @@ function answer(
   else if (more) page.pop();
   return {
     updatesCursor: `u${history.length}`,
+    wallet: answerMoney(money, variables as object),
     payouts: {
       totalCount: payouts.filter(matches).length,
       nodes: page.map(({ payout }) => payout),
@@ -365,28 +373,6 @@ function answer(
       },
     },
     ...(ids && { nodes: ids.map((id) => payouts.find((payout) => payout.id === id) ?? null) }),
-  };
-}
-
-function payoutOf(number: number, count: number): Payout {
-  const status = number === count ? 'PENDING' : STATUSES[number % STATUSES.length]!;
-  const requested = NEWEST + (number - count) * MINUTE_MS;
-  const isFinal = status === 'COMPLETED' || status === 'DENIED';
-  return {
-    id: `payout-${number}`,
-    withdrawalId: number.toString(16).padStart(24, '0'),
-    code: `SAQ-${String(number).padStart(6, '0')}`,
-    method: (['PIX', 'PIX_TURBO', 'PIX', 'LTC'] as const)[number % 4]!,
-    amountCents: 5_000 + ((number * 7_919) % 90_000),
-    serviceFeeCents: 100,
-    feeCents: 100,
-    destination: DESTINATIONS[number % DESTINATIONS.length]!,
-    status,
-    isFinal,
-    deniedReason: status === 'DENIED' ? 'O banco de destino recusou' : null,
-    requestedAt: new Date(requested).toISOString(),
-    processedAt: isFinal ? new Date(requested + MINUTE_MS).toISOString() : null,
-    version: 1,
   };
 }
 

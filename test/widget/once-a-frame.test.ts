@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { onceAFrame } from '../../widget/src/payouts/once-a-frame.ts';
+import { onceAFrame } from '../../widget/src/board/once-a-frame.ts';
 
 afterEach(() => {
   vi.useRealTimers();

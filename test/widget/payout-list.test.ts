@@ -1,14 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import type { Payout, PayoutPage, PayoutStatus } from '../../widget/src/payouts/operations.ts';
-import {
-  createPayoutList,
-  type PayoutSort,
-  type PayoutView,
-  pageOf,
-} from '../../widget/src/payouts/payout-list.ts';
+import { createRowList, pageOf, type View } from '../../widget/src/list/row-list.ts';
+import type { Payout, PayoutPage, PayoutSort, PayoutStatus } from '../../widget/src/payouts/operations.ts';
+import { payouts as kind } from '../../widget/src/payouts/payouts-kind.ts';
 
-const NEWEST_FIRST: PayoutView = { statuses: [], sort: '-requested' };
+const NEWEST_FIRST: View = { chosen: [], sort: '-requested' };
 
 /** Creates a payout; number 1 is the oldest. */
 function payout(number: number, values: Partial<Payout> = {}): Payout {
@@ -47,7 +43,7 @@ function page(
 }
 
 function listOf(numbers: number[], view = NEWEST_FIRST, more = false, total = numbers.length) {
-  const list = createPayoutList();
+  const list = createRowList(kind);
   list.start(
     view,
     page(
@@ -60,7 +56,7 @@ function listOf(numbers: number[], view = NEWEST_FIRST, more = false, total = nu
   return list;
 }
 
-const ids = (list: ReturnType<typeof createPayoutList>) => list.shown.map(({ id }) => id).join(' ');
+const ids = (list: ReturnType<typeof createRowList<Payout>>) => list.shown.map(({ id }) => id).join(' ');
 
 describe('a list after a gap in the stream', () => {
   test.each([
@@ -113,7 +109,7 @@ describe('an update', () => {
   });
 
   test('a completed payout leaves a list of pending ones once the order is not frozen', () => {
-    const list = listOf([2, 1], { statuses: ['PENDING'], sort: '-requested' });
+    const list = listOf([2, 1], { chosen: ['PENDING'], sort: '-requested' });
     list.apply(payout(2, { version: 2, status: 'COMPLETED' }), 'PENDING');
     list.arrange(true);
     expect(ids(list)).toBe('p2 p1');
@@ -123,8 +119,8 @@ describe('an update', () => {
   });
 
   test('an update that makes a payout match the filter inserts it at its place in the server’s order', () => {
-    const view: PayoutView = { statuses: ['DENIED'], sort: '-requested' };
-    const list = createPayoutList();
+    const view: View = { chosen: ['DENIED'], sort: '-requested' };
+    const list = createRowList(kind);
     const denied = { status: 'DENIED' as const };
     list.start(view, page([payout(9, denied), payout(5, denied)], { hasNextPage: true }, 7));
     list.apply(payout(7, { version: 2, ...denied }), 'PENDING');
@@ -166,8 +162,8 @@ describe('a new payout', () => {
   });
 
   test('a new payout is appended to a list that is oldest first, after the pages that are still to load', () => {
-    const view: PayoutView = { statuses: [], sort: 'requested' };
-    const list = createPayoutList();
+    const view: View = { chosen: [], sort: 'requested' };
+    const list = createRowList(kind);
     list.start(view, page([payout(2), payout(1)], { hasPreviousPage: true }, 4));
     list.apply(payout(5), null);
     list.arrange(true);
@@ -197,17 +193,21 @@ describe('the next page', () => {
   });
 
   test('the next page is requested after the last one', () => {
-    const filtered: PayoutView = { statuses: ['DENIED'], sort: '-requested' };
-    expect(pageOf(filtered, 50)).toEqual({ first: 50, filter: { status: ['DENIED'] } });
+    const filtered: View = { chosen: ['DENIED'], sort: '-requested' };
+    expect(pageOf(filtered, 50, kind)).toEqual({ first: 50, filter: { status: ['DENIED'] } });
     expect(listOf([2, 1], filtered, true).nextPage(50)).toEqual({
       first: 50,
       after: 'end',
       filter: { status: ['DENIED'] },
     });
-    const conditioned: PayoutView = { ...filtered, filter: { amountCents: 500, method: ['PIX'] } };
-    expect(pageOf(conditioned, 50).filter).toEqual({ amountCents: 500, method: ['PIX'], status: ['DENIED'] });
-    const oldest: PayoutView = { statuses: [], sort: 'requested' };
-    expect(pageOf(oldest, 50)).toEqual({ last: 50 });
+    const conditioned: View = { ...filtered, filter: { amountCents: 500, method: ['PIX'] } };
+    expect(pageOf(conditioned, 50, kind).filter).toEqual({
+      amountCents: 500,
+      method: ['PIX'],
+      status: ['DENIED'],
+    });
+    const oldest: View = { chosen: [], sort: 'requested' };
+    expect(pageOf(oldest, 50, kind)).toEqual({ last: 50 });
     expect(listOf([2, 1], oldest).nextPage(20)).toEqual({ last: 20, before: 'start' });
   });
 });
@@ -215,7 +215,7 @@ describe('the next page', () => {
 describe('an order that the server does not offer', () => {
   test('an order by amount sorts the loaded rows and reports that more exist', () => {
     const list = listOf([3, 9, 5], NEWEST_FIRST, true, 40);
-    expect(list.sort({ statuses: [], sort: 'amount' })).toBe(true);
+    expect(list.sort({ chosen: [], sort: 'amount' })).toBe(true);
     list.arrange(false);
     expect(ids(list)).toBe('p3 p5 p9');
     expect([list.sortedLocally, list.complete, list.loaded, list.total]).toEqual([true, false, 3, 40]);
@@ -231,21 +231,19 @@ describe('an order that the server does not offer', () => {
       hasPage: fc.boolean(),
     });
     const views = fc.record({
-      statuses: fc.subarray([...statuses]),
+      chosen: fc.subarray([...statuses]),
       sort: fc.constantFrom<PayoutSort>('-requested', 'amount', '-amount', 'status', '-status'),
     });
     fc.assert(
       fc.property(views, fc.array(change, { maxLength: 30 }), (view, changes) => {
-        const list = createPayoutList();
+        const list = createRowList(kind);
         const server = new Map(
           Array.from({ length: 12 }, (_, index) => [index + 1, payout(index + 1, { amountCents: 2 })]),
         );
         const matching = () =>
           [...server.values()]
             .sort((left, right) => (left.requestedAt! < right.requestedAt! ? 1 : -1))
-            .filter(
-              ({ status }) => view.statuses.length === 0 || view.statuses.some((each) => each === status),
-            );
+            .filter(({ status }) => view.chosen.length === 0 || view.chosen.some((each) => each === status));
         list.start(view, page(matching()));
         for (const { number, isArranged, hasPage, ...values } of changes) {
           const before = server.get(number);
@@ -269,9 +267,9 @@ describe('an order that the server does not offer', () => {
   test('a change of one payout among thousands sorts that one, and nothing is sorted where nothing has changed', () => {
     const read = vi.fn(() => 400_000);
     const counted = Object.defineProperty(payout(4_000), 'amountCents', { get: read });
-    const list = createPayoutList();
+    const list = createRowList(kind);
     list.start(
-      { statuses: [], sort: 'amount' },
+      { chosen: [], sort: 'amount' },
       page(Array.from({ length: 5_000 }, (_, index) => (index === 1_000 ? counted : payout(5_000 - index)))),
     );
     list.arrange(false);
@@ -285,18 +283,18 @@ describe('an order that the server does not offer', () => {
 
   test('an order by status goes from pending to denied', () => {
     const statuses: PayoutStatus[] = ['DENIED', 'PENDING', 'COMPLETED', 'PROCESSING'];
-    const list = createPayoutList();
+    const list = createRowList(kind);
     list.start(
-      { statuses: [], sort: 'status' },
+      { chosen: [], sort: 'status' },
       page(statuses.map((status, index) => payout(9 - index, { status }))),
     );
     list.arrange(false);
     expect(list.shown.map(({ status }) => status)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED', 'DENIED']);
   });
 
-  test.each<[string, PayoutView]>([
-    ['the oldest first', { statuses: [], sort: 'requested' }],
-    ['another filter', { statuses: ['DENIED'], sort: '-requested' }],
+  test.each<[string, View]>([
+    ['the oldest first', { chosen: [], sort: 'requested' }],
+    ['another filter', { chosen: ['DENIED'], sort: '-requested' }],
   ])('a view with %s needs a first page of its own', (_, view) => {
     expect(listOf([2, 1]).sort(view)).toBe(false);
   });

@@ -325,7 +325,7 @@ describe('a filter', () => {
     expect(pressed.map((each) => each.textContent?.trim())).toEqual(['Concluído', 'Negado']);
   });
 
-  it('the other conditions are attributes, which the server checks of the list and of every update', async () => {
+  it('the other conditions are attributes, which the server checks of the list and of every new row', async () => {
     const { element, world } = await table({ count: 100 }, { methods: 'LTC' });
     await shows(() => text(element, 'footer'), '25 saques');
     const [before] = element.payouts;
@@ -341,7 +341,6 @@ describe('a filter', () => {
       requestedAfter: before!.requestedAt,
       amountCents: before!.amountCents,
     };
-    await shows(async () => (await readWorld(world)).subscriptions.at(-1)?.filter, filter);
     const { queries } = await readWorld(world);
     expect(queries.at(-1)).toMatchObject({ name: 'PayoutsStart', variables: { filter } });
     element.amountCents = 1;
@@ -390,7 +389,6 @@ describe('the controls of the conditions', () => {
     const asked = { ...filter, status: ['PENDING', 'COMPLETED'] };
     const { queries } = await readWorld(world);
     expect(queries.slice(1).map(({ variables }) => variables.filter)).toEqual([asked, asked]);
-    await waitFor(async () => expect((await readWorld(world)).subscriptions.at(-1)?.filter).toEqual(filter));
     point(element, 'pointerleave');
     scroll(element, 0);
     await act(element, { add: { method: 'PIX', code: 'SAQ-PIX' } });

@@ -12,13 +12,23 @@ import { texts as englishPayouts } from '../../widget/src/payouts/locales/en.ts'
 import { texts as spanishPayouts } from '../../widget/src/payouts/locales/es.ts';
 import { texts as portugueseFilters } from '../../widget/src/payouts/locales/pt-BR.filters.ts';
 import { texts as portuguesePayouts } from '../../widget/src/payouts/locales/pt-BR.ts';
+import { texts as englishStatement } from '../../widget/src/statement/locales/en.ts';
+import { texts as spanishStatement } from '../../widget/src/statement/locales/es.ts';
+import { texts as portugueseStatementFilters } from '../../widget/src/statement/locales/pt-BR.filters.ts';
+import { texts as portugueseStatement } from '../../widget/src/statement/locales/pt-BR.ts';
+import { texts as englishWallet } from '../../widget/src/wallet/locales/en.ts';
+import { texts as spanishWallet } from '../../widget/src/wallet/locales/es.ts';
+import { texts as portugueseWallet } from '../../widget/src/wallet/locales/pt-BR.ts';
 
 // The words that payers and merchants read.
 
 const READ = {
-  'pt-BR': { first, portuguese, pix, delivered, portuguesePayouts, portugueseFilters, pages: TEXTS['pt-BR'] },
-  en: { ...english, englishPayouts, pages: TEXTS.en },
-  es: { ...spanish, spanishPayouts, pages: TEXTS.es },
+  'pt-BR': {
+    ...{ first, portuguese, pix, delivered, portuguesePayouts, portugueseFilters },
+    ...{ portugueseStatement, portugueseStatementFilters, portugueseWallet, pages: TEXTS['pt-BR'] },
+  },
+  en: { ...english, englishPayouts, englishStatement, englishWallet, pages: TEXTS.en },
+  es: { ...spanish, spanishPayouts, spanishStatement, spanishWallet, pages: TEXTS.es },
 };
 
 /** All texts below a value, with their paths; for a template its literal parts. */

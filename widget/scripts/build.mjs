@@ -13,8 +13,8 @@ process.chdir(fileURLToPath(new URL('../', import.meta.url)));
 const PARTS = {
   async pages() {
     await Promise.all([
-      // In this order, because the first empties the folder of both.
-      vite('standalone').then(() => vite('standalone-payouts')),
+      // In this order, because the first empties the folder of all three.
+      vite('standalone').then(() => Promise.all([vite('standalone-payouts'), vite('standalone-board')])),
       vite('demo'),
     ]);
   },

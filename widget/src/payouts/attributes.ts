@@ -1,12 +1,9 @@
+import type { BoardAttributes } from '../board/attributes.ts';
 import type { Texts } from './locales/texts.ts';
-import type { PayoutSort } from './payout-list.ts';
-import type { PayoutsHost } from './payouts-host.ts';
+import type { PayoutSort } from './operations.ts';
 
-/** The attributes of `<psa-payouts>` for typed markup; the last two are properties without an attribute. */
-export interface PsaPayoutsAttributes {
-  endpoint?: string | undefined;
-  token?: string | undefined;
-  transport?: PayoutsHost['transport'] | undefined;
+/** The attributes of `<psa-payouts>` for typed markup. */
+export interface PsaPayoutsAttributes extends BoardAttributes<Texts> {
   statuses?: string | undefined;
   methods?: string | undefined;
   'requested-after'?: string | undefined;
@@ -16,7 +13,4 @@ export interface PsaPayoutsAttributes {
   reference?: string | undefined;
   sort?: PayoutSort | undefined;
   'page-size'?: number | undefined;
-  locale?: string | undefined;
-  labels?: Partial<Texts> | undefined;
-  renewToken?: PayoutsHost['renewToken'];
 }

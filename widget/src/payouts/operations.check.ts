@@ -2,7 +2,7 @@
 import type { initGraphQLTada, ResultOf, VariablesOf } from 'gql.tada';
 import type { introspection } from '../graphql-env.d.ts';
 import {
-  PAYOUT_UPDATES,
+  PAYOUT_TOPIC,
   PAYOUTS,
   type Payout,
   type PayoutPage,
@@ -21,7 +21,9 @@ declare const graphql: initGraphQLTada<Setup>;
 const start = graphql(START);
 const list = graphql(PAYOUTS);
 const poll = graphql(POLL);
-const updates = graphql(PAYOUT_UPDATES);
+const updates = graphql(
+  `subscription($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ${PAYOUT_TOPIC.fields}}}`,
+);
 type Start = typeof start;
 type List = typeof list;
 type Poll = typeof poll;
@@ -36,9 +38,9 @@ export type Checks = [
   Fits<Present<ResultOf<List>>['payouts'], PayoutPage>,
   Fits<PayoutPage, Present<ResultOf<List>>['payouts']>,
   Fits<Present<ResultOf<Poll>>['payouts']['nodes'], Payout[]>,
-  Fits<ResultOf<Updates>['allPayoutUpdates'], PayoutUpdate>,
+  Fits<Extract<ResultOf<Updates>['accountUpdates'], { payout: object }>, PayoutUpdate>,
   Fits<PayoutPageVariables, VariablesOf<Start>>,
   Fits<PayoutPageVariables, VariablesOf<List>>,
   Fits<{ first: number; ids: string[] }, VariablesOf<Poll>>,
-  Fits<{ after: string | null }, VariablesOf<Updates>>,
+  Fits<{ after: string | null; kinds: ['PAYOUT'] }, VariablesOf<Updates>>,
 ];

@@ -1,3 +1,5 @@
+import type { Topic } from '../board/hub.ts';
+import type { Page, PageVariables } from '../list/row-list.ts';
 import type { PayoutMethod } from './methods.ts';
 
 // The table's GraphQL documents and the types of their results. The interfaces are written by hand so that the published
@@ -5,6 +7,9 @@ import type { PayoutMethod } from './methods.ts';
 
 /** The status of a payout. UNKNOWN is an upstream status that the server does not know. */
 export type PayoutStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'DENIED' | 'RETURNED' | 'UNKNOWN';
+
+/** The order of the rows. The server sorts by `requested`; for the other orders the loaded rows are sorted. */
+export type PayoutSort = '-requested' | 'requested' | '-amount' | 'amount' | '-status' | 'status';
 
 /** A payout, as the holder of a dashboard token sees it. */
 export interface Payout {
@@ -33,22 +38,9 @@ export interface Payout {
   version: number;
 }
 
-export interface PayoutPage {
-  totalCount: number;
-  nodes: Payout[];
-  pageInfo: {
-    hasNextPage: boolean;
-    hasPreviousPage: boolean;
-    startCursor: string | null;
-    endCursor: string | null;
-  };
-}
+export type PayoutPage = Page<Payout>;
 
-export interface PayoutPageVariables {
-  first?: number | null;
-  after?: string | null;
-  last?: number | null;
-  before?: string | null;
+export interface PayoutPageVariables extends PageVariables {
   filter?: PayoutFilter | null;
 }
 
@@ -70,12 +62,6 @@ export interface PayoutUpdate {
   payout: Payout;
 }
 
-/** The answer to POLL. */
-export interface Polled {
-  payouts: PayoutPage;
-  nodes: (Payout | null)[];
-}
-
 const FIELDS =
   'id withdrawalId code method amountCents serviceFeeCents feeCents:serviceFeeCents destination status isFinal deniedReason requestedAt processedAt version';
 const PAGE =
@@ -92,5 +78,8 @@ export const PAYOUTS = `query Payouts${ARGUMENTS}{${LIST}}` as const;
 export const POLL =
   `query PayoutsPoll($first:Int,$ids:[ID!]!,$filter:PayoutFilter){payouts(first:$first,filter:$filter){nodes{${FIELDS}}}nodes(ids:$ids){...on Payout{${FIELDS}}}}` as const;
 
-export const PAYOUT_UPDATES =
-  `subscription PayoutUpdates($after:String,$filter:PayoutFilter){allPayoutUpdates(after:$after,filter:$filter){cursor previousStatus payout{${FIELDS}}}}` as const;
+/** The changes of payouts in the stream of the account. */
+export const PAYOUT_TOPIC = {
+  kinds: ['PAYOUT'],
+  fields: `...on PayoutUpdate{previousStatus payout{${FIELDS}}}`,
+} as const satisfies Topic;

@@ -1,10 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit';
+import type { BoardTexts } from '../board/board-texts.ts';
+import type { Texts } from './locales/texts.ts';
 import { METHOD_LABELS } from './methods.ts';
 import type { Payout } from './operations.ts';
-import type { PayoutTexts } from './payout-texts.ts';
 
 /** Renders the cells of a payout's row. */
-export function payoutCells(payout: Payout, texts: PayoutTexts): TemplateResult {
+export function payoutCells(payout: Payout, texts: BoardTexts<Texts>): TemplateResult {
   const { status, amountCents, serviceFeeCents, method, destination, code, requestedAt } = payout;
   const { money } = texts.formats;
   const hint = hintText(payout, texts);
@@ -27,14 +28,17 @@ export function payoutCells(payout: Payout, texts: PayoutTexts): TemplateResult 
 }
 
 /** Renders date and time in full: the device's clock may be wrong, so nothing is “2 minutes ago”. */
-function time(instant: string | null, { formats: { day, hour } }: PayoutTexts): TemplateResult {
+function time(instant: string | null, { formats: { day, hour } }: BoardTexts<Texts>): TemplateResult {
   if (!instant) return html`<span>—</span>`;
   const at = new Date(instant);
   return html`<time datetime=${instant}><span .textContent=${day(at)}></span> <small><bdi .textContent=${hour(at)}></bdi></small></time>`;
 }
 
 /** Explains what the status means for the money. */
-function hintText({ status, deniedReason, requestedAt, processedAt }: Payout, texts: PayoutTexts): string {
+function hintText(
+  { status, deniedReason, requestedAt, processedAt }: Payout,
+  texts: BoardTexts<Texts>,
+): string {
   if (status === 'DENIED') return deniedReason ?? texts.text('deniedHint');
   if (status === 'RETURNED') return texts.text('deniedHint');
   if (status === 'COMPLETED' && processedAt) {

@@ -1,6 +1,7 @@
 // The types that the package exports beside the element.
 import type { Texts } from './locales/texts.ts';
 
+export type { BoardPhase as PayoutsPhase } from '../board/board-host.ts';
 export type {
   CheckoutConnection as PayoutsConnection,
   CheckoutError as PayoutsError,
@@ -10,9 +11,7 @@ export type { Transport } from '../follow/transport.ts';
 export type { PsaPayoutsAttributes } from './attributes.ts';
 export type { PsaPayoutsEventMap } from './events.ts';
 export type { PayoutMethod } from './methods.ts';
-export type { Payout, PayoutFilter, PayoutStatus } from './operations.ts';
-export type { PayoutSort } from './payout-list.ts';
-export type { PayoutsPhase } from './payouts-host.ts';
+export type { Payout, PayoutFilter, PayoutSort, PayoutStatus } from './operations.ts';
 
 /** The element's texts. */
 export type PayoutsLabels = Texts;

@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import '../../widget/src/board/define.ts';
+import { act, event, openWorld, part, place, readWorld, shows, words } from './board.ts';
+
+beforeEach(() => {
+  document.documentElement.lang = 'pt-BR';
+});
+
+afterEach(() => {
+  for (const element of document.querySelectorAll('psa-payouts,psa-wallet,psa-statement')) element.remove();
+});
+
+describe('the elements of one token', () => {
+  it('elements of one token share one stream, which has the kinds of all', async () => {
+    const world = await openWorld({ count: 3, entryCount: 3 });
+    const wallet = await place('psa-wallet', world);
+    const payouts = await place('psa-payouts', world);
+    const statement = await place('psa-statement', world);
+    const { subscriptions } = await readWorld(world);
+    expect(subscriptions.at(-1)?.kinds).toEqual(['PAYOUT', 'WALLET']);
+    await act(world.token, { add: {} });
+    await act(world.token, { move: { amountCents: 2_500 } });
+    await shows(() => payouts.totalCount, 4);
+    await shows(() => wallet.wallet?.balanceCents, 1_011_000);
+    await shows(() => statement.totalCount, 4);
+    const before = (await readWorld(world)).subscriptions.length;
+    wallet.remove();
+    await act(world.token, { add: {} });
+    await shows(() => payouts.totalCount, 5);
+    expect((await readWorld(world)).subscriptions).toHaveLength(before);
+  });
+
+  it('an element that joins misses no change that comes while it reads', async () => {
+    const world = await openWorld({ count: 1 });
+    const payouts = await place('psa-payouts', world);
+    await act(world.token, { move: { amountCents: 100 } });
+    await act(world.token, { add: {} });
+    await shows(() => payouts.totalCount, 2);
+    await openWorld({ token: world.token, fail: { times: 1, hold: true }, failOnly: 'WalletStart' });
+    const joined = place('psa-wallet', world);
+    await shows(async () => (await readWorld(world)).fail?.times, 0);
+    await act(world.token, { add: {} });
+    await act(world.token, { move: { amountCents: 50 } });
+    await shows(() => payouts.totalCount, 3);
+    await openWorld({ token: world.token, release: true });
+    const wallet = await joined;
+    await shows(() => wallet.wallet?.balanceCents, 1_000_150);
+    const { subscriptions } = await readWorld(world);
+    // The stream goes on from where it was before the reading.
+    expect(subscriptions.at(-1)).toMatchObject({ after: 'u2', kinds: ['PAYOUT', 'WALLET'] });
+  });
+
+  it('one renewal of the token serves all, also those without a function of their own', async () => {
+    const world = await openWorld({ count: 1 });
+    const renewed = await openWorld({ token: world.token, renew: true });
+    const renewToken = vi.fn(async () => renewed.token);
+    const payouts = await place('psa-payouts', world);
+    const wallet = await place('psa-wallet', world, { renewToken });
+    await act(world.token, { expire: true });
+    await shows(() => [payouts.token, wallet.token], [renewed.token, renewed.token]);
+    await act(renewed.token, { add: {} });
+    await act(renewed.token, { move: { amountCents: 7 } });
+    await shows(() => payouts.totalCount, 2);
+    await shows(() => wallet.wallet?.balanceCents, 1_000_007);
+    expect(renewToken).toHaveBeenCalledOnce();
+  });
+
+  it('an element whose token lacks its scope says so, and leaves the others as they are', async () => {
+    const world = await openWorld({
+      count: 2,
+      fail: { code: 'FORBIDDEN', times: 9 },
+      failOnly: 'WalletStart',
+    });
+    const renewToken = vi.fn(async () => world.token);
+    const payouts = await place('psa-payouts', world, { renewToken });
+    const wallet = await place('psa-wallet', world, { renewToken }, 'error');
+    expect(words(part(wallet, 'error'))).toBe('Este acesso não mostra a carteira. Tentar de novo');
+    expect(wallet.matches(':state(forbidden)')).toBe(true);
+    await act(world.token, { add: {} });
+    await shows(() => payouts.totalCount, 3);
+    expect(renewToken).not.toHaveBeenCalled();
+    expect((await readWorld(world)).subscriptions.at(-1)?.kinds).toEqual(['PAYOUT']);
+  });
+
+  it('elements of different accounts share nothing', async () => {
+    const [first, second] = [await openWorld({ count: 2 }), await openWorld({ count: 5 })];
+    const one = await place('psa-payouts', first);
+    const other = await place('psa-payouts', second);
+    expect([one.totalCount, other.totalCount]).toEqual([2, 5]);
+    await act(second.token, { add: {} });
+    await shows(() => other.totalCount, 6);
+    expect(one.totalCount).toBe(2);
+  });
+
+  it('where the stream has a gap all elements read again', async () => {
+    const world = await openWorld({ count: 2 });
+    const payouts = await place('psa-payouts', world);
+    const wallet = await place('psa-wallet', world);
+    await openWorld({ token: world.token, forgotten: true });
+    await act(world.token, { add: {}, silent: true });
+    await act(world.token, { move: { amountCents: 9 }, silent: true, drop: true });
+    await shows(async () => (await readWorld(world)).queries.length > 3, true);
+    await openWorld({ token: world.token, forgotten: false });
+    await shows(() => payouts.totalCount, 3);
+    await shows(() => wallet.wallet?.balanceCents, 1_000_009);
+    await shows(() => wallet.connection, 'live');
+  });
+
+  it('over polls each element reads what it shows', async () => {
+    const world = await openWorld({ count: 2, entryCount: 1, ws: 'refuse', sse: 'refuse' });
+    const wallet = await place('psa-wallet', world);
+    const statement = await place('psa-statement', world);
+    await act(world.token, { move: { amountCents: 11 } });
+    await shows(() => wallet.wallet?.balanceCents, 1_005_011);
+    await shows(() => statement.totalCount, 2);
+  });
+
+  it.each(['psa-wallet', 'psa-statement', 'psa-payouts'] as const)(
+    '%s keeps no secret key, and sends it nowhere',
+    async (name) => {
+      const world = await openWorld();
+      const errors = vi.spyOn(console, 'error').mockReturnValue();
+      const sent = vi.spyOn(window, 'fetch');
+      const element = await place(name, world, { token: 'ps_live_secret' }, 'idle');
+      expect(element.token).toBeUndefined();
+      await shows(() => errors.mock.calls.length, 1);
+      expect(sent).not.toHaveBeenCalled();
+      vi.restoreAllMocks();
+    },
+  );
+
+  it('psa-token-expired comes from each element, and a token that one is given serves all', async () => {
+    const world = await openWorld({ count: 1 });
+    const renewed = await openWorld({ token: world.token, renew: true });
+    const payouts = await place('psa-payouts', world);
+    const wallet = await place('psa-wallet', world);
+    const heard = Promise.all([event(payouts, 'psa-token-expired'), event(wallet, 'psa-token-expired')]);
+    payouts.addEventListener('psa-token-expired', () => {
+      payouts.token = renewed.token;
+    });
+    await act(world.token, { expire: true });
+    await heard;
+    await shows(() => wallet.token, renewed.token);
+    await shows(() => wallet.connection, 'live');
+  });
+});

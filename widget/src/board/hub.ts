@@ -1,0 +1,226 @@
+import type { CheckoutConnection, CheckoutError } from '../checkout-state.ts';
+import { follow } from '../follow/follow.ts';
+import type { Transport } from '../follow/transport.ts';
+import { type BoardHost, endpointOf } from './board-host.ts';
+import { TokenRenewal } from './token-renewal.ts';
+
+/** The changes that an element follows. */
+export interface Topic {
+  /** The kinds in `accountUpdates`. */
+  kinds: readonly string[];
+  /** The fields that it needs of them, as inline fragments. */
+  fields: string;
+}
+
+/** An element of a hub. */
+export interface Member {
+  readonly host: BoardHost;
+  readonly topic: Topic;
+  /**
+   * The place in the stream up to which the element knows all changes, while it does not follow; undefined if it has to
+   * read its state.
+   */
+  cursor: string | undefined;
+  onUpdate(update: object): void;
+  /** Reads what may have changed, and returns the function that shows it. Throws a CheckoutError. */
+  poll(signal: AbortSignal): Promise<() => void>;
+  onConnection(connection: CheckoutConnection, transport: Transport): void;
+  onTokenExpired(): void;
+}
+
+const hubs = new Set<Hub>();
+
+/** Finds the hub of an element's endpoint, transport and token, or creates it. */
+export function hubOf(host: BoardHost): Hub {
+  for (const hub of hubs) if (hub.serves(host)) return hub;
+  return new Hub(host);
+}
+
+/** The subscription to the changes of some elements. A server that trusts only listed documents knows each of them. */
+export function updatesDocument(topics: readonly Topic[]): string {
+  const fields = [...new Set(topics.map((topic) => topic.fields))].sort().join('');
+  return `subscription BoardUpdates($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ${fields}}}`;
+}
+
+/**
+ * The elements of a page that have the same endpoint and token. They share one connection, one stream of changes with one
+ * cursor, and one renewal of the token.
+ */
+export class Hub {
+  /** The place of the stream; undefined before the first state was read, and after a gap. */
+  cursor: string | undefined;
+
+  readonly #endpoint: string;
+  readonly #transport: BoardHost['transport'];
+  #token: string | undefined;
+  readonly #tokens = new TokenRenewal(this);
+  readonly #members = new Set<Member>();
+  /** The members that follow, each with the function that ends it. */
+  readonly #following = new Map<Member, (error?: CheckoutError) => void>();
+  /** The first reading, whose answer has the cursor. */
+  #first: Promise<string> | undefined;
+  /** The number of further readings in progress, and the cursor before the first of them. */
+  #readings = 0;
+  #held: string | undefined;
+  #stream: AbortController | undefined;
+  #isOpening = false;
+
+  constructor(host: BoardHost) {
+    this.#endpoint = endpointOf(host) ?? '';
+    this.#transport = host.transport;
+    this.#token = host.token;
+    this.#firstRenewal = host.renewToken;
+  }
+
+  readonly #firstRenewal: BoardHost['renewToken'];
+
+  /** Whether an element belongs here. Before the first token its function must be the same. */
+  serves(host: BoardHost): boolean {
+    return (
+      this.#endpoint === endpointOf(host) &&
+      this.#transport === host.transport &&
+      (this.#token ? this.#token === host.token : !host.token && this.#firstRenewal === host.renewToken)
+    );
+  }
+
+  join(member: Member): void {
+    hubs.add(this);
+    this.#members.add(member);
+  }
+
+  leave(member: Member): void {
+    this.#members.delete(member);
+    if (this.#members.size === 0) hubs.delete(this);
+  }
+
+  // ── The token ─────────────────────────────────────────────────────────────────────────────────
+
+  /** The token of all members, or the one that a page has just given to one of them. */
+  get token(): string | undefined {
+    for (const { host } of this.#members) if ((host.token || undefined) !== this.#token) return host.token;
+    return this.#token;
+  }
+
+  set token(token: string | undefined) {
+    const before = this.#token;
+    this.#token = token;
+    for (const { host } of this.#members) if ((host.token || undefined) === before) host.token = token;
+  }
+
+  get renewToken(): BoardHost['renewToken'] {
+    return [...this.#members].find(({ host }) => host.renewToken)?.host.renewToken;
+  }
+
+  get element(): Element | undefined {
+    return [...this.#members][0]?.host;
+  }
+
+  onTokenExpired(): void {
+    for (const member of [...this.#members]) member.onTokenExpired();
+    // The token that a listener has set is that of all, before its element looks for its hub.
+    this.token = this.token;
+  }
+
+  /** Replaces a refused token of all members, or gets the first one; returns whether they have another one now. Throws a CheckoutError. */
+  renew(refused: string | undefined): Promise<boolean> {
+    return this.#tokens.renew(refused);
+  }
+
+  /** Called when the server has accepted the token, or a user wants it to be tried again. */
+  acceptToken(): void {
+    this.#tokens.reset();
+  }
+
+  // ── The stream ────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Reads a member's state, so that no change falls between it and the stream. The first reading gives the stream its
+   * cursor, for which the others wait. Where there is one, the stream goes on from where it was before the reading: the members
+   * know the changes that come twice by their versions.
+   */
+  async read(state: () => Promise<string>): Promise<void> {
+    while (!this.cursor && this.#first) await this.#first.catch(() => undefined);
+    if (!this.cursor) {
+      this.#first = state();
+      try {
+        const cursor = await this.#first;
+        this.cursor ??= cursor;
+      } finally {
+        this.#first = undefined;
+      }
+      return;
+    }
+    if (this.#readings++ === 0) this.#held = this.cursor;
+    try {
+      await state();
+      this.cursor = this.#held;
+    } finally {
+      this.#readings--;
+    }
+  }
+
+  /**
+   * Follows until `signal` is aborted or the cursor has expired. Ends early only with an error that a retry cannot resolve.
+   */
+  follow(member: Member, signal: AbortSignal): Promise<CheckoutError | undefined> {
+    return new Promise((resolve) => {
+      const end = (error?: CheckoutError) => {
+        if (this.#following.get(member) !== end) return;
+        this.#following.delete(member);
+        member.cursor = this.cursor;
+        if (this.#following.size === 0) this.#stream?.abort();
+        resolve(error);
+      };
+      this.#following.set(member, end);
+      signal.addEventListener('abort', () => end());
+      // Members that begin in one turn open one stream.
+      if (this.#isOpening) return;
+      this.#isOpening = true;
+      queueMicrotask(() => {
+        this.#isOpening = false;
+        void this.#open();
+      });
+    });
+  }
+
+  async #open(): Promise<void> {
+    this.#stream?.abort();
+    const members = [...this.#following.keys()];
+    if (members.length === 0) return;
+    const stream = new AbortController();
+    this.#stream = stream;
+    const { signal } = stream;
+    const kinds = [...new Set(members.flatMap(({ topic }) => topic.kinds))].sort();
+    const variables = { after: this.cursor, kinds };
+    const end = (error?: CheckoutError) => {
+      if (signal.aborted) return;
+      for (const each of [...this.#following.values()]) each(error);
+    };
+    const error = await follow<{ shown?: (() => void)[] }>({
+      endpoint: this.#endpoint,
+      token: this.#token ?? '',
+      transport: this.#transport,
+      query: updatesDocument(members.map(({ topic }) => topic)),
+      variables,
+      signal,
+      read: async () => ({ shown: await Promise.all(members.map((member) => member.poll(signal))) }),
+      onUpdate: (update) => {
+        if (update.shown) for (const show of update.shown) show();
+        else {
+          this.cursor = update.cursor;
+          for (const member of [...this.#following.keys()]) member.onUpdate(update);
+        }
+      },
+      onConnection: (connection, transport) => {
+        // The cursor has expired, and a stream without one lacks the updates in between: the state is read again.
+        if (variables.after === undefined) {
+          this.cursor = undefined;
+          return end();
+        }
+        if (connection === 'live') this.acceptToken();
+        for (const member of [...this.#following.keys()]) member.onConnection(connection, transport);
+      },
+    });
+    end(error);
+  }
+}

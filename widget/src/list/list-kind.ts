@@ -1,0 +1,36 @@
+import type { TemplateResult } from 'lit';
+import type { BoardTexts } from '../board/board-texts.ts';
+import type { Topic } from '../board/hub.ts';
+import type { Checks, FilterForm, FilterParts } from './filter-form.ts';
+import type { ListTexts } from './locales/texts.ts';
+import type { Page, Row, RowKind, Sort } from './row-list.ts';
+
+/** The part in which the elements that show a list differ: a new one is a record of this, its texts and its cells. */
+export interface ListKind<R extends Row, T extends ListTexts> extends RowKind<R> {
+  /** The name of a row in the names of the events and in their details. */
+  name: string;
+  /** The text that names the table; the name of the element in those of its chunks is the same. */
+  title: keyof T & string;
+  /** The documents: `updatesCursor` with the first page; a page; the newest rows, with those in `ids` as `nodes`. */
+  documents: { start: string; page: string; poll: string };
+  /** The list in the answer to each of them. */
+  listOf(answer: object): Page<R>;
+  topic: Topic;
+  /** The row in an update, and its group before; null if the update is of another kind, undefined if it has no row and says that there are new ones. */
+  rowOf(update: object): { row: R | null; previous?: string | null | undefined } | undefined;
+  columns: readonly string[];
+  cells(row: R, texts: BoardTexts<T>): TemplateResult;
+  /** The values for the announcement of a row. */
+  spoken(row: R, texts: BoardTexts<T>): Record<string, string>;
+  /** The orders, the first of each column as its button chooses it first. */
+  sorts: readonly Sort[];
+  /** The property with the values of `group` that are chosen, the values, and those without a button until they are chosen. */
+  property: string;
+  values: readonly string[];
+  rare: readonly string[];
+  /** The properties of the other conditions, as the server's filter has them. That of the check boxes is in the plural: `methods` is its `method`. */
+  conditions: readonly string[];
+  checks: Checks<T>;
+  /** Loads the chunk of the controls. */
+  loadControls(): Promise<{ createForm(parts: FilterParts<T>): FilterForm }>;
+}

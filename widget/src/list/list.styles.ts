@@ -1,0 +1,188 @@
+const css = String.raw;
+
+// All rows have the same height, so that the position of a row follows from its index.
+export const listStyles = css`
+  .filters {
+    display: flex;
+    flex: 1;
+    flex-wrap: wrap;
+    gap: 0.25rem;
+  }
+  .filter {
+    padding: 0.25rem 0.7rem;
+    min-block-size: 2rem;
+    border-radius: 99px;
+    color: var(--_muted);
+    font-size: 0.875rem;
+    font-weight: 500;
+    transition: background 0.15s;
+  }
+  .filter:hover {
+    background: var(--_tint);
+  }
+  .filter[aria-pressed="true"] {
+    color: var(--_text);
+    background: color-mix(in srgb, var(--_primary) 14%, transparent);
+    font-weight: 600;
+  }
+  .news {
+    display: flex;
+    gap: 0.75rem;
+    align-items: center;
+    margin-inline-start: auto;
+    min-block-size: 2rem;
+    white-space: nowrap;
+  }
+  .new {
+    padding: 0.25rem 0.85rem;
+    min-block-size: 2rem;
+    border-radius: 99px;
+    color: var(--psa-color-on-primary, light-dark(#fff, #0d1030));
+    background: var(--_primary);
+    font-size: 0.875rem;
+    font-weight: 600;
+  }
+  /* Keeps its place, so that nothing moves when it appears. */
+  .new:disabled {
+    visibility: hidden;
+  }
+  .scroller {
+    position: relative;
+    flex: 0 1 auto;
+    min-block-size: 0;
+    max-block-size: var(--psa-max-block-size, 34rem);
+    overflow: hidden auto;
+    overflow-anchor: none;
+    scrollbar-width: thin;
+    outline-offset: -3px;
+  }
+  table,
+  thead,
+  tbody {
+    display: block;
+    font-size: 0.9375rem;
+  }
+  thead {
+    position: sticky;
+    inset-block-start: 0;
+    z-index: 1;
+    background: var(--_surface);
+  }
+  tr {
+    display: grid;
+    gap: 0 1rem;
+    align-items: center;
+    padding-inline: var(--_side);
+    border-block-end: 1px solid var(--_line);
+  }
+  tbody tr {
+    block-size: var(--_row);
+    scroll-margin-block-start: 2.5rem;
+    outline-offset: -3px;
+  }
+  tbody tr:hover {
+    background: var(--_tint);
+  }
+  tbody tr:focus-visible {
+    border-radius: 6px;
+  }
+  tbody.stale {
+    opacity: 0.55;
+  }
+  th {
+    padding: 0;
+    color: var(--_muted);
+    font-size: 0.8125rem;
+    font-weight: 600;
+    line-height: 2.375rem;
+    text-align: start;
+  }
+  th > span {
+    vertical-align: middle;
+  }
+  .sort {
+    border: 0;
+    display: inline-flex;
+    gap: 0.3rem;
+    align-items: center;
+    min-block-size: 2.25rem;
+    vertical-align: middle;
+    border-radius: 6px;
+    line-height: 1.2;
+    text-align: inherit;
+  }
+  .sort:hover,
+  [aria-sort] {
+    color: var(--_text);
+  }
+  .sort svg {
+    inline-size: 0.7rem;
+    fill: currentColor;
+    opacity: 0.5;
+  }
+  [aria-sort] svg {
+    opacity: 1;
+  }
+  td {
+    min-inline-size: 0;
+    padding: 0;
+    line-height: 1.35;
+  }
+  td > *,
+  small {
+    display: block;
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  time > * {
+    display: block;
+  }
+  small {
+    color: var(--_muted);
+    font-size: 0.8125rem;
+  }
+  b {
+    font-weight: 600;
+  }
+  .amount {
+    text-align: end;
+    font-variant-numeric: tabular-nums;
+  }
+  .amount .sort {
+    flex-direction: row-reverse;
+  }
+  .state {
+    display: flex;
+    gap: 0.45rem;
+    align-items: center;
+    font-weight: 600;
+  }
+  .empty {
+    padding: 2rem var(--_side);
+    color: var(--_muted);
+    text-align: center;
+    text-wrap: balance;
+  }
+  .skeleton i {
+    display: block;
+    block-size: var(--_row);
+    border-block-end: 1px solid var(--_line);
+    background:
+      linear-gradient(var(--_tint) 0 0) var(--_side) 35% / 32% 0.8rem no-repeat,
+      linear-gradient(var(--_tint) 0 0) var(--_side) 68% / 22% 0.6rem no-repeat,
+      linear-gradient(var(--_tint) 0 0) 96% 50% / 26% 0.8rem no-repeat;
+    animation: breathe 1.6s ease-in-out infinite alternate;
+  }
+  .footer {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0 0.75rem;
+    align-items: center;
+    min-block-size: 2rem;
+    padding-inline: var(--_side);
+    color: var(--_muted);
+    font-size: 0.8125rem;
+    font-variant-numeric: tabular-nums;
+  }
+`;

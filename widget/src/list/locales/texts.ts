@@ -1,0 +1,38 @@
+import type { SharedTexts } from '../../board/locales/texts.ts';
+
+/** The texts of the controls of the filter's conditions that all lists have; a chunk has them in Portuguese. */
+export interface ControlTexts {
+  search: string;
+  searchHint: string;
+  amountBrl: string;
+  apply: string;
+  clear: string;
+  invalidSearch: string;
+  invalidNumber: string;
+  invalidAmount: string;
+  invalidDate: string;
+  invalidPeriod: string;
+  /** Shown if the server does not accept the condition, like one in front of another service. */
+  filterRefused: string;
+}
+
+/** The texts of every list. */
+export interface ListTexts extends SharedTexts, ControlTexts {
+  filter: string;
+  /** The button that opens the controls of further conditions, and their name. */
+  moreFilters: string;
+  all: string;
+  newOne: string;
+  newMany: string;
+  empty: string;
+  emptyFiltered: string;
+  countOne: string;
+  count: string;
+  countOf: string;
+  sortedOf: string;
+  loadAll: string;
+  moreFailed: string;
+  announceNew: string;
+  announceChange: string;
+  announceMany: string;
+}

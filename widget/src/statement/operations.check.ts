@@ -1,0 +1,43 @@
+// Compiled and never shipped: checks the documents and hand-written types of operations.ts against the printed schema.
+import type { initGraphQLTada, ResultOf, VariablesOf } from 'gql.tada';
+import type { introspection } from '../graphql-env.d.ts';
+import {
+  CLOSING,
+  type Closing,
+  STATEMENT,
+  STATEMENT_POLL,
+  STATEMENT_START,
+  STATEMENT_TOPIC,
+  type StatementAnswer,
+  type StatementVariables,
+  type WalletEntry,
+} from './operations.ts';
+
+interface Setup {
+  introspection: introspection;
+  scalars: { Cents: number; DateTime: string; Url: string; Decimal: string };
+}
+declare const graphql: initGraphQLTada<Setup>;
+
+const start = graphql(STATEMENT_START);
+const list = graphql(STATEMENT);
+const poll = graphql(STATEMENT_POLL);
+const closing = graphql(CLOSING);
+const updates = graphql(
+  `subscription($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ${STATEMENT_TOPIC.fields}}}`,
+);
+
+// A root field that is null has an error, and a request with an error is refused.
+type Present<Data> = { [Name in keyof Data]: NonNullable<Data[Name]> };
+type Fits<Given extends Expected, Expected> = [Given, Expected];
+
+export type Checks = [
+  Fits<Present<ResultOf<typeof start>>, StatementAnswer & { updatesCursor: string }>,
+  Fits<Present<ResultOf<typeof list>>, StatementAnswer>,
+  Fits<Present<ResultOf<typeof poll>>['wallet']['statement']['nodes'], WalletEntry[]>,
+  Fits<Present<ResultOf<typeof closing>>['wallet']['closing'], Closing>,
+  Fits<StatementVariables, VariablesOf<typeof start>>,
+  Fits<StatementVariables, VariablesOf<typeof list>>,
+  Fits<{ startsAt: string; endsAt: string }, VariablesOf<typeof closing>>,
+  Fits<{ after: string | null; kinds: ['WALLET'] }, VariablesOf<typeof updates>>,
+];

@@ -1,0 +1,92 @@
+const css = String.raw;
+
+/** The columns and colors of entries, in a wide container and as the lines of a card. */
+export const styles = css`
+  tr {
+    grid-template-columns: minmax(9rem, 2.4fr) minmax(7.5rem, 1.6fr) minmax(7.5rem, 1fr) minmax(6.5rem, 0.6fr);
+  }
+  .balance,
+  .created {
+    text-align: end;
+    font-variant-numeric: tabular-nums;
+  }
+  .created .sort {
+    flex-direction: row-reverse;
+  }
+  td.kind span {
+    font-weight: 500;
+  }
+  td.kind small {
+    font: 0.8125rem ui-monospace, "SF Mono", Menlo, Consolas, monospace;
+  }
+  .in b {
+    color: var(--_good);
+  }
+  td.created {
+    color: var(--_muted);
+  }
+  td.day {
+    grid-column: 1 / -1;
+    align-self: end;
+    padding-block-end: 0.5rem;
+    font-weight: 600;
+  }
+  tr:has(.day):hover {
+    background: none;
+  }
+  .summary {
+    display: grid;
+    grid-template-columns: repeat(auto-fit, minmax(min(100%, 9rem), 1fr));
+    gap: 0.5rem 1.5rem;
+    padding: 0.25rem var(--_side);
+  }
+  dt {
+    color: var(--_muted);
+    font-size: 0.8125rem;
+    font-weight: 600;
+  }
+  dd {
+    overflow-wrap: anywhere;
+    font-weight: 600;
+    font-variant-numeric: tabular-nums;
+  }
+  .export {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.25rem 1rem;
+    align-items: center;
+  }
+  .export:empty {
+    display: none;
+  }
+  .conditions fieldset {
+    grid-column: 1 / -1;
+  }
+  @container (max-width: 44rem) {
+    .base[lang] {
+      --_row: 5.25rem;
+    }
+    th:is(.amount, .balance) {
+      position: absolute;
+      inline-size: 1px;
+      overflow: hidden;
+      clip-path: inset(50%);
+    }
+    tbody tr {
+      grid-template-columns: minmax(48%, 1fr) minmax(0, auto);
+    }
+    td.kind {
+      padding-inline-end: 1rem;
+    }
+    td:is(.created, .balance) {
+      padding-block-start: 0.25rem;
+      color: var(--_muted);
+      font-size: 0.8125rem;
+    }
+    td.created {
+      grid-column: 1;
+      grid-row: 2;
+      text-align: start;
+    }
+  }
+`;

@@ -1,0 +1,80 @@
+import { BoardController } from '../board/board-controller.ts';
+import type { BoardHost } from '../board/board-host.ts';
+import { onceAFrame } from '../board/once-a-frame.ts';
+import {
+  WALLET,
+  WALLET_START,
+  WALLET_TOPIC,
+  type Wallet,
+  type WalletBucket,
+  type WalletStart,
+} from './operations.ts';
+
+const DAY_MS = 86_400_000;
+/** The longest history that is drawn by the hour. */
+const HOURLY_DAYS = 3;
+
+export interface WalletHost extends BoardHost {
+  /** The days of the drawn history; 0 for none. */
+  readonly historyDays: number;
+}
+
+/** Reads the wallet with its history, and follows it. */
+export class WalletController extends BoardController<WalletHost> {
+  readonly topic = WALLET_TOPIC;
+  wallet: Wallet | undefined;
+  history: readonly WalletBucket[] = [];
+  readonly #drawInFrame = onceAFrame(() => this.host.requestUpdate());
+
+  /** Whether the history is so short that it is drawn by the hour. */
+  get isByTheHour(): boolean {
+    return this.host.historyDays <= HOURLY_DAYS;
+  }
+
+  protected forget(): void {
+    this.wallet = undefined;
+    this.history = [];
+  }
+
+  protected async load(signal: AbortSignal): Promise<string> {
+    const { historyDays } = this.host;
+    const now = Date.now();
+    const { updatesCursor, wallet } = await this.request<WalletStart>(
+      WALLET_START,
+      {
+        startsAt: new Date(now - Math.max(1, historyDays) * DAY_MS).toISOString(),
+        endsAt: new Date(now).toISOString(),
+        interval: this.isByTheHour ? 'HOUR' : 'DAY',
+        withHistory: historyDays > 0,
+      },
+      signal,
+    );
+    signal.throwIfAborted();
+    const { history = [], ...figures } = wallet;
+    this.history = history;
+    this.#show(figures);
+    return updatesCursor;
+  }
+
+  protected probe(signal: AbortSignal): Promise<unknown> {
+    return this.request(WALLET, {}, signal);
+  }
+
+  async poll(signal: AbortSignal): Promise<() => void> {
+    const { wallet } = await this.request<{ wallet: Wallet }>(WALLET, {}, signal);
+    return () => this.#show(wallet);
+  }
+
+  onUpdate(update: object): void {
+    const { wallet } = update as { wallet?: Wallet };
+    if (wallet) this.#show(wallet);
+  }
+
+  #show(wallet: Wallet): void {
+    const previous = this.wallet;
+    if (JSON.stringify(previous) === JSON.stringify(wallet)) return;
+    this.wallet = wallet;
+    if (previous) this.emit('psa-wallet-update', { wallet, previous });
+    this.#drawInFrame();
+  }
+}
