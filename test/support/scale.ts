@@ -75,6 +75,8 @@ const SIZES = {
   OWN_OPERATIONS_MINUTES: [3, 3, 5, 10],
   /** Rows of a list that is exported while others write. */
   EXPORTED_ROWS: [2_000, 100_000, 100_000, 100_000],
+  /** Cursors that are followed while the log loses its oldest events. */
+  AGED_CURSORS: [100, 2_000, 10_000, 10_000],
   /** Megabytes of a `connection_init`. */
   INIT_MB: [1, 1, 10, 50],
   /** Sockets and streams of a credential that expires. */

@@ -13,10 +13,10 @@ export function setBackLog({ sql: db }: Database, tenant: Tenant, version: numbe
     await sql`
       update stream set version = ${version} where account_id = ${accountId} and environment = ${environment}
     `.execute(tx);
-    await sql`alter table event disable trigger event_is_append_only`.execute(tx);
+    await sql`alter table event disable trigger user`.execute(tx);
     await sql`
       delete from event where account_id = ${accountId} and environment = ${environment} and version > ${version}
     `.execute(tx);
-    await sql`alter table event enable trigger event_is_append_only`.execute(tx);
+    await sql`alter table event enable trigger user`.execute(tx);
   });
 }

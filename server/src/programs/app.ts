@@ -68,6 +68,7 @@ import { createMetricsRoutes } from './ops/metrics-route.ts';
 import { createReadiness, type Readiness } from './ops/readiness.ts';
 import { createFieldLog, createRequestLog } from './ops/request-log.ts';
 import { startTraces } from './ops/traces.ts';
+import { openRetention } from './retention/service.ts';
 
 /** The number of listeners of a tenant that are served faster than other instances are notified. */
 const FEW_LISTENERS = 20;
@@ -81,6 +82,8 @@ export interface App {
   readonly firstKeys: { live: string; sandbox: string } | null;
   /** The mark of records that were set back, as it was at this start. */
   readonly behind: Behind | null;
+  /** Whether nothing is removed for want of `PSA_KEEP`, because the database had events before there was one. */
+  readonly keepsOlder: boolean;
   readonly work: WorkQueue;
   readonly database: Database;
   /** Creates the services that the GraphQL layer calls. */
@@ -257,7 +260,15 @@ export async function createApp({
     });
     closing.push(() => committer.idle());
 
-    const base = { config, database, committer, clock, records, publicUrl, metrics, onFault };
+    const { service, keepsOlder, ...retention } = await openRetention({
+      ...{ database, clock, onFault, keep: config.keep, onRemoved: metrics.onRemoved },
+      // In front of another service, what was seen of its wallet is the statement.
+      keptResources: config.upstream ? ['wallet'] : [],
+    });
+    const base = {
+      ...{ config, database, committer, clock, records, publicUrl, metrics, onFault },
+      retention: service,
+    };
     // The code of the other mode is not loaded.
     let runtime: Runtime;
     if (config.upstream) {
@@ -279,7 +290,7 @@ export async function createApp({
     work = createWorkQueue({
       database,
       clock,
-      handlers: runtime.tasks,
+      handlers: { ...runtime.tasks, ...retention.tasks },
       pool: WEBHOOK_POOL,
       onError(error, task) {
         // A lease is a random UUID, which could be taken for a PIX key, and means nothing to a reader.
@@ -421,12 +432,14 @@ export async function createApp({
     closing.push(() => Promise.all([sockets.close(), http.close()]));
     if (!listensEarly) await http.listen(config.port, config.host);
     work.start();
+    closing.push(await retention.start());
     return {
       url: publicUrl,
       port,
       demo: config.demo,
       firstKeys: runtime.firstKeys,
       behind: records.lastKnown(),
+      keepsOlder,
       work,
       database,
       servicesFor: runtime.servicesFor,

@@ -54,6 +54,7 @@ async function main(): Promise<void> {
     [
       config.upstream ? remoteGreeting(app, config.upstream) : greeting(app),
       app.behind ? behindWarning(app.behind) : '',
+      app.keepsOlder ? KEEPS_OLDER : '',
       unknownWarning(config.unknownVariables),
     ].join(''),
   );
@@ -135,6 +136,10 @@ function remoteGreeting({ url, demo }: App, { url: service, keys, webhookSecrets
 function behindWarning({ since, cause }: Behind): string {
   return `Warning: what came after ${since.toISOString()} may be missing (${BEHIND_IN_WORDS[cause]}). See ${PSA_COMMAND} restored --help\n`;
 }
+
+/** The line of a server that keeps everything, as its database had events before there was PSA_KEEP. */
+const KEEPS_OLDER =
+  'Nothing is removed by its age, as this database is older than PSA_KEEP. Set it to begin: operate.md, Age\n';
 
 /** The warning of variables that may be meant for this server; empty if there are none. */
 function unknownWarning(names: readonly string[]): string {

@@ -74,10 +74,12 @@ export async function selectNextMatching(
   { filter, place, upto }: WebhookRedelivery,
 ): Promise<Matching[]> {
   const { rows } = await raw<{ webhook_id: string; number: number; is_of_account: boolean }>`
-    select d.webhook_id, d.number, d.headers is null and (
-      select e.snapshot ->> 'callbackUrl' from event e
+    select d.webhook_id, d.number, d.headers is null and exists (
+      -- A delivery whose event has gone by its age may be one to a payment's own URL.
+      select from event e
       where e.account_id = d.account_id and e.environment = d.environment and e.version = d.event_version
-    ) is null as is_of_account
+        and e.snapshot ->> 'callbackUrl' is null
+    ) as is_of_account
     from (
       select * ${matching(tenant, filter)} and number > ${place} and number <= ${upto}
       order by number limit ${BULK_PAGE}

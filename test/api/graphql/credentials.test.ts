@@ -117,6 +117,7 @@ const OPERATIONS: Record<string, Row> = {
   'Query.token': query(`(tokenId: "tok_${NO_ID}") { status }`),
   'Query.tokens': query('{ nodes { tokenId } }'),
   'Query.requestsInDoubt': query('{ nodes { requestId } }'),
+  'Query.retention': query('{ eventsDays }', ...FOLLOWERS, 'products'),
   'Query.updatesCursor': query('', ...FOLLOWERS, 'products'),
   'Query.viewer': { rest: '{ credential }', outcomes: all('ok') },
   'Query.wallet': query('{ balanceCents }', 'wallet'),

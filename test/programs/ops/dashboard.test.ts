@@ -27,6 +27,7 @@ async function everything(): Promise<Scraped> {
   metrics.onCard('declined');
   metrics.onTokenPaused();
   metrics.onOutage();
+  metrics.onRemoved('events', 1);
   metrics.onPixCode('registered');
   metrics.onPixCredit('accepted');
   metrics.onPixReturn('failed');

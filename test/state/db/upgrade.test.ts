@@ -246,6 +246,10 @@ test('What came since the oldest release goes forward beside clients that work b
     counts.filter(([, count]) => count === 0).map(([table]) => table),
     'tables without a row: give each one in test/state/db/upgrade-rows.ts, at the migration that makes it',
   ).toEqual([]);
+  // Its events are from before there was a retention.
+  expect((await sql`select keeps_all from database_mode`.execute(database.sql)).rows).toEqual([
+    { keeps_all: true },
+  ]);
   // An older account has opted into no events.
   const endpoints = await sql`select url, optional_events from webhook_endpoint`.execute(database.sql);
   expect(endpoints.rows).toEqual([{ url: null, optional_events: [] }]);

@@ -3,6 +3,7 @@ import { REQUESTS_A_MINUTE } from '../../kernel/caller.ts';
 import { completeDatabaseUrl } from '../../kernel/database-url.ts';
 import type { Environment as TenantEnvironment } from '../../kernel/tenant.ts';
 import type { UpstreamFamily } from '../../kernel/upstream-family.ts';
+import type { Keep } from '../retention/model.ts';
 import { findUnknownVariables } from './unknown-variables.ts';
 import { environment, isLoopback, LOOPBACK } from './variables.ts';
 
@@ -49,6 +50,8 @@ export interface Config {
   /** The keys that encrypt files, the newest first; empty if none is configured. */
   dataKeys: readonly Buffer[];
   bootstrapKeys: { live: string | undefined; sandbox: string | undefined };
+  /** The days for which rows are kept that need not be kept for good; null for the default of the database. */
+  keep: Keep | null;
   graphqlLimit: number;
   subscriptionLimit: number;
   /** Addresses and networks whose `X-Forwarded-For` is believed. */
@@ -126,6 +129,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dataDir: data.PSA_DATA_DIR ?? (upstream ? '.data-upstream' : '.data'),
     dataKeys: data.PSA_DATA_KEY ?? [],
     bootstrapKeys: { live: data.PSA_BOOTSTRAP_LIVE_KEY, sandbox: data.PSA_BOOTSTRAP_TEST_KEY },
+    keep: data.PSA_KEEP ?? null,
     graphqlLimit: data.PSA_GRAPHQL_LIMIT,
     subscriptionLimit: data.PSA_SUBSCRIPTION_LIMIT,
     trustedProxies: data.PSA_TRUSTED_PROXIES,

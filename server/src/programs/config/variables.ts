@@ -4,6 +4,7 @@ import { DatabaseUrlError, parseDatabaseUrl } from '../../kernel/database-url.ts
 import { isNetwork } from '../../kernel/network.ts';
 import { readSealingKeys } from '../../kernel/sealing.ts';
 import { UPSTREAM_FAMILIES, type UpstreamFamily } from '../../kernel/upstream-family.ts';
+import { KEPT, LEAST_DAYS, parseKeep } from '../retention/model.ts';
 
 export const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
@@ -122,6 +123,15 @@ const trustedOnly = z
   .enum(['off', 'tokens', 'all'], 'must be off, tokens or all')
   .register(formats, { format: 'off, tokens or all' });
 
+const keep = z
+  .string()
+  .refine(
+    (text) => parseKeep(text) !== null,
+    `must be forever, or parts separated by commas such as events:90d: ${KEPT.join(', ')}, each once, with days (events ${LEAST_DAYS.events}d at least) or forever`,
+  )
+  .transform((text) => parseKeep(text)!)
+  .register(formats, { format: 'forever, or parts such as events:90d, separated by commas' });
+
 const onOrOff = z
   .enum(['on', 'off', '1', '0', 'true', 'false'], 'must be on or off')
   .transform((text) => ['on', '1', 'true'].includes(text))
@@ -224,6 +234,13 @@ export const environment = z.object({
     group: 'Address and data',
     meaning: 'its test key',
     unset: 'generated, printed once',
+  }),
+  PSA_KEEP: keep.optional().register(documentation, {
+    group: 'Address and data',
+    meaning:
+      'for how many days events, ended webhook deliveries, the headers and answers of their attempts (bodies) and ended tokens are kept; what is left out is kept as by default',
+    unset:
+      'events:90d,deliveries:90d,bodies:14d,tokens:90d; forever on a database with events from before this variable',
   }),
   PSA_GRAPHQL_LIMIT: wholeNumber(1, 1_000_000).default(1200).register(documentation, {
     group: 'Clients',

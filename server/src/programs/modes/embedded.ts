@@ -90,6 +90,7 @@ export async function createEmbeddedRuntime({
   realClock,
   bank: injectedBank,
   restLimit,
+  retention,
   publicUrl,
   metrics,
   onFault,
@@ -228,6 +229,7 @@ export async function createEmbeddedRuntime({
     requestKeys: createRequestKeys(database.sql),
     // The ledger is here, so no outcome is unknown.
     requests: { list: async () => ({ items: [], more: false }) },
+    retention,
     sandbox,
     subscriptions,
     webhooks,

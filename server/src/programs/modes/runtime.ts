@@ -34,6 +34,7 @@ import type { UpstreamState } from '../../upstream/upstream.ts';
 import type { Config } from '../config/config.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { UpstreamMetrics } from '../ops/upstream-metrics.ts';
+import type { RetentionService } from '../retention/model.ts';
 
 /** The dependencies of both runtimes. */
 export interface RuntimeDependencies {
@@ -43,6 +44,7 @@ export interface RuntimeDependencies {
   clock: Clock;
   /** Whether the records reach to the present. */
   records: Records;
+  retention: RetentionService;
   /** The URL of this server, without a slash at its end. */
   publicUrl: string;
   metrics: Pick<

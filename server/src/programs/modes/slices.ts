@@ -22,6 +22,7 @@ import '../../money-in/refunds/schema.ts';
 import '../../money-in/refunds/totals/schema.ts';
 import '../../money-in/refunds/updates/schema.ts';
 import '../../requests/schema.ts';
+import '../retention/schema.ts';
 import '../../money-in/sales/schema.ts';
 import '../../money-in/sales/totals/schema.ts';
 import '../../money-in/sandbox/schema.ts';

@@ -67,6 +67,8 @@ export interface Metrics {
   onContent(outcome: 'delivered' | 'out_of_stock'): void;
   /** Counts an attempt to debit a cycle of a subscription, as the payer's bank has reported it. */
   onSubscriptionAttempt(outcome: 'paid' | 'failed'): void;
+  /** Counts rows that were removed by their age, by what PSA_KEEP calls them. */
+  onRemoved(kept: string, rows: number): void;
   /** Counts an outage in the log of faults, even if no request was affected. */
   onOutage(): void;
   /** Adds gauges of the process, the pool and the waiting tasks. The returned function stops them. */
@@ -278,6 +280,13 @@ export function createMetrics(clock: Clock): Metrics {
     registers,
   });
 
+  const removed = new Counter({
+    name: 'psa_removed_rows_total',
+    help: 'Rows that were removed here by their age: events, deliveries, tokens; bodies: what an attempt has sent and got back',
+    labelNames: ['kept'],
+    registers,
+  });
+
   // Prometheus sees no increase in a series that begins with 1, so series for alerts begin with 0.
   for (const paid of ['card_payment', 'payment', 'charge'])
     for (const origin of ['merchant', 'automatic'])
@@ -351,6 +360,7 @@ export function createMetrics(clock: Clock): Metrics {
     onLtcOutput: (outcome) => ltcOutputs.inc({ outcome }),
     onSubscriptionAttempt: (outcome) => attempts.inc({ outcome }),
     onTokenPaused: () => tokenPauses.inc(),
+    onRemoved: (kept, rows) => removed.inc({ kept }, rows),
     onOutage: () => failures.inc({ outcome: OUTAGE }),
     onContent: (outcome) => contents.inc({ outcome }),
     watch({ info, connections, unready, behind, backlog }) {

@@ -61,10 +61,13 @@ interface DatabaseModeTable {
   one: Generated<boolean>;
   mode: 'embedded' | 'remote';
   upstream_origin: string | null;
+  keeps_all: Generated<boolean>;
 }
 
 interface StreamTable extends TenantTable {
   version: Generated<number>;
+  kept_from: Generated<number>;
+  removed_to: Generated<number>;
 }
 
 interface EventTable extends TenantTable {

@@ -10,7 +10,7 @@ import { type Appended, type Position, readAfter, readPosition, type Topic } fro
  * Delivers the new events of each tenant that has listeners, with one reader for each tenant and any number
  * of listeners: the live end of its log. Events of a commit that continue it are delivered as they come, of
  * this instance or announced by another; otherwise the log says which are new, in order, each version once. If the log was set back behind the delivered events (an asynchronous standby
- * was promoted), the listeners are notified, and delivery continues from the new head.
+ * was promoted), or no longer has those that follow, the listeners are notified, and delivery continues from the new head.
  */
 export interface LogTailer {
   /** Parses snapshots from the log, here and for a subscriber that is still catching up. */
@@ -114,13 +114,13 @@ export function createLogTailer({
         do {
           tail.rerun = false;
           const ahead = [...tail.ahead.keys()];
-          const { events, through, mark, isSetBack } = await readAfter(database.sql, tail.tenant, {
+          const { events, through, mark, isInterrupted } = await readAfter(database.sql, tail.tenant, {
             snapshots,
             after: tail.position,
             mark: tail.mark,
             limit: PAGE,
           });
-          if (isSetBack) {
+          if (isInterrupted) {
             await restart(tail);
             continue;
           }

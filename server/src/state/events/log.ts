@@ -68,7 +68,7 @@ export async function openStreams(sql: Sql, tenants: readonly Tenant[]): Promise
 
 /**
  * A position in a tenant's log: a version, and the mark of its event, which identifies the log. Both are 0
- * before the first event. The mark is also 0 if the event is no longer in the log.
+ * before the first event. The log is whole from its `kept_from`, whose event stays for its mark.
  */
 export interface Position {
   readonly version: number;
@@ -195,10 +195,11 @@ export interface LogRead {
   readonly through: number;
   readonly mark: number;
   /**
-   * Whether the log was set back: it has not reached the version, or holds an event with another mark there.
-   * Its events after the version then do not continue those that were read before.
+   * Whether the events after the version do not continue those that were read before: some of them have gone by
+   * their age, or the log was set back, so that it has not reached the version, or holds an event with another
+   * mark there.
    */
-  readonly isSetBack: boolean;
+  readonly isInterrupted: boolean;
 }
 
 interface LogReadOptions {
@@ -223,7 +224,10 @@ export function readNewestAfter(sql: Sql, tenant: Tenant, options: LogReadOption
   return readLog(sql, tenant, { ...options, limit: 1, isNewestFirst: true });
 }
 
-/** Reads the head and the events in one statement, so that no event up to that head is missing. */
+/**
+ * Reads the head, the beginning and the events in one statement: no event up to that head is missing, and none has gone
+ * after that beginning.
+ */
 async function readLog(
   sql: Sql,
   tenant: Tenant,
@@ -251,10 +255,16 @@ async function readLog(
     : raw`left join event head on head.account_id = ${accountId}::text and head.environment = ${environment}::text
         and head.version = stream.version`;
   const { rows } = await raw<
-    { head: number; head_mark: number | null; mark_before: number | null } & Nullable<EventRow>
+    {
+      head: number;
+      kept_from: number;
+      head_mark: number | null;
+      mark_before: number | null;
+    } & Nullable<EventRow>
   >`${name}
     select
       stream.version as head,
+      stream.kept_from,
       ${headMark} as head_mark,
       (
         select mark from event
@@ -270,48 +280,46 @@ async function readLog(
     where stream.account_id = ${accountId}::text and stream.environment = ${environment}::text
     order by e.version
   `.execute(sql);
-  const { head = 0, head_mark: markOfHead = null, mark_before: markBefore = null } = rows[0] ?? {};
+  const {
+    head = 0,
+    kept_from: keptFrom = 0,
+    head_mark: markOfHead = null,
+    mark_before: markBefore = null,
+  } = rows[0] ?? {};
   const events = rows.flatMap((row) =>
     row.version === null ? [] : [eventFromRow(row as EventRow, snapshots)],
   );
   const last = events.at(-1);
-  const isSetBack = head < after || (mark !== undefined && markBefore !== null && markBefore !== mark);
+  const isOther = mark !== undefined && markBefore !== null && markBefore !== mark;
+  const isInterrupted = after < keptFrom || head < after || isOther;
   const through = events.length === limit && last && !isNewestFirst ? last.version : Math.max(head, after);
   const markThrough =
     through === last?.version ? last.mark : through === after ? (markBefore ?? mark) : markOfHead;
-  return { events, through, mark: markThrough ?? 0, isSetBack };
+  return { events, through, mark: markThrough ?? 0, isInterrupted };
 }
 
 /**
- * Completes a position with the mark of its event, if every event after it is still in the log (versions have
- * no gaps). Null if one is missing, if the log has not reached the position, or if it holds another event
- * there. A mark of 0 is unknown, and not compared.
+ * Completes a position with the mark of its event, if every event after it is still in the log. Null if some have gone,
+ * if the log has not reached the position, or if it holds another event there. A mark of 0 is unknown, and not compared.
  */
 export async function findRetained(
   sql: Sql,
   { accountId, environment }: Tenant,
   { version, mark }: Position,
 ): Promise<Position | null> {
-  const { rows } = await raw<{ head: number; mark: number | null; is_followed: boolean }>`
+  const { rows } = await raw<{ head: number; kept_from: number; mark: number | null }>`
     select
       stream.version as head,
+      stream.kept_from,
       (
         select mark from event
         where account_id = ${accountId}::text and environment = ${environment}::text and version = ${version}::bigint
-      ) as mark,
-      exists (
-        select from event
-        where account_id = ${accountId}::text and environment = ${environment}::text and version = ${version}::bigint + 1
-      ) as is_followed
+      ) as mark
     from stream
     where stream.account_id = ${accountId}::text and stream.environment = ${environment}::text
   `.execute(sql);
-  const {
-    head,
-    mark: found,
-    is_followed: isFollowed,
-  } = rows[0] ?? { head: 0, mark: null, is_followed: false };
-  if (version !== head && !isFollowed) return null;
+  const { head, kept_from: keptFrom, mark: found } = rows[0] ?? { head: 0, kept_from: 0, mark: null };
+  if (version < keptFrom || version > head) return null;
   if (mark !== 0 && found !== null && mark !== found) return null;
   return { version, mark: found ?? mark };
 }

@@ -38,7 +38,7 @@ const NO_CURSOR = 'is not a cursor of updates: give updatesCursor, or the cursor
  * after a cursor, then every change, in order, none twice, and none missing unless changes coalesce. It pulls
  * from the log until it has reached the live end, joins it without a gap, and is pushed to from there on. It
  * ends after the event for which `isLast` holds, at an abort, or by a throw:
- * @throws CursorExpiredError, also later, if the log was set back behind the delivered events;
+ * @throws CursorExpiredError, also later, if what follows the delivered events is no longer in the log;
  * ValidationError (no cursor of these updates), SlowConsumerError
  */
 export async function subscribe<Item>(
@@ -224,13 +224,13 @@ function onEvent<Item>(this: Subscription<Item>, event: StoredEvent): void {
 function onSetBack<Item>(this: Subscription<Item>): void {
   // Versions are reused now, and no later event would become the newest.
   this.group.newest = null;
-  this.failure = new CursorExpiredError(SET_BACK);
+  this.failure = new CursorExpiredError(INTERRUPTED);
   finish(this);
   this.reader?.ready();
 }
 
-const SET_BACK =
-  'The log was set back, and what this followed is no longer in it; subscribe again without a cursor';
+const INTERRUPTED =
+  'What follows is no longer in the log, which was set back, or has lost what is too old; subscribe again without a cursor';
 
 function onDropped<Item>(this: Subscription<Item>): void {
   this.leave = null;
@@ -304,9 +304,9 @@ async function catchUp<Item>(live: Subscription<Item>): Promise<void> {
  */
 async function readPage<Item>(live: Subscription<Item>, limit: number): Promise<number | null> {
   try {
-    const { events, through, mark, isSetBack } = await readNext(live, limit);
+    const { events, through, mark, isInterrupted } = await readNext(live, limit);
     if (live.isOver) return null;
-    if (isSetBack) throw new CursorExpiredError(SET_BACK);
+    if (isInterrupted) throw new CursorExpiredError(INTERRUPTED);
     const matching = events.filter(live.group.matches);
     live.queue = matching.length > 0 ? matching : null;
     live.after = through;
