@@ -272,6 +272,32 @@ describe('an upload that is refused', () => {
     expect(await filesOf(rest, disputeId)).toHaveLength(1);
   });
 
+  test('Three files of an account are open at once, and each that ends makes room', async () => {
+    const { key, rest, open } = await merchant();
+    const disputeId = await open();
+    const { fileId } = (await upload(rest, disputeId)).body;
+    const statusBecomes = async (wanted: number) => {
+      let status = 0;
+      for (let tries = 0; status !== wanted && tries < 40; tries += 1)
+        status = (await download(key, disputeId, fileId)).status;
+      expect(status).toBe(wanted);
+    };
+    const stalled = Array.from({ length: 3 }, () => {
+      const sent = request(`${app.url}/v1/disputes/${disputeId}/files?name=a.pdf`, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: `Bearer ${key}`, 'content-type': 'application/pdf' },
+          'content-length': '100000',
+        },
+      });
+      sent.on('error', () => undefined).write('%PDF');
+      return sent;
+    });
+    await statusBecomes(429);
+    for (const sent of stalled) sent.destroy();
+    await statusBecomes(200);
+  });
+
   test('An upload that is cut off stores nothing, and makes room for others', async () => {
     const { key, rest, open } = await merchant();
     const disputeId = await open();

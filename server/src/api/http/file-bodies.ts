@@ -44,6 +44,17 @@ export function fileFormOf(body: z.ZodType | undefined): FileForm | undefined {
   return body && forms.get(body);
 }
 
+/** Whether the request or an answer of an operation is a file. */
+export function holdsFile({
+  body,
+  answers,
+}: {
+  body?: z.ZodType;
+  answers: Readonly<Record<number, { schema: z.ZodType }>>;
+}): boolean {
+  return [body, ...Object.values(answers).map(({ schema }) => schema)].some(fileFormOf);
+}
+
 const KEY_HEADER = z.object({ 'Idempotency-Key': idempotencyKeyText });
 
 /** Reads a file. `idempotencyKey`: the key of the header. @throws ValidationError, HttpError 400, 413 */

@@ -20,7 +20,7 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { Admission } from './admission.ts';
 import type { ClientAddress } from './client-address.ts';
 import { answerTo } from './error-answers.ts';
-import { fileFormOf, readFile, sendFile } from './file-bodies.ts';
+import { fileFormOf, holdsFile, readFile, sendFile } from './file-bodies.ts';
 import { createIdCheck, type IdCheck } from './foreign-ids.ts';
 import { keyInHeader, mistakeOfKeyHeader, REPLAYED_HEADER } from './idempotency-key.ts';
 import { parseInput, readNoObject, readObject } from './json-input.ts';
@@ -35,8 +35,8 @@ export type TakeRequest = (
   accountId: string,
 ) => Promise<{ admitted: boolean; limit: number; remaining: number; resetAt: Date }>;
 
-/** Begins to read a file. Returns the function that ends it. @throws RateLimitError */
-export type OpenUpload = (tenant: Tenant) => () => void;
+/** Begins to hold a file in memory. Returns the function that ends it, which is called once. @throws RateLimitError */
+export type OpenFile = (tenant: Tenant) => () => void;
 
 /**
  * The routes of all operations, as one route over `/v1`: a request for an unknown path, or with the wrong method, is
@@ -47,7 +47,7 @@ export function createRestRoutes({
   access,
   addressOf,
   takeRequest,
-  openUpload,
+  openFile,
   clock,
   onFault,
 }: {
@@ -55,7 +55,7 @@ export function createRestRoutes({
   access: Authentication & Admission;
   addressOf: ClientAddress;
   takeRequest: TakeRequest;
-  openUpload: OpenUpload;
+  openFile: OpenFile;
   clock: Clock;
   onFault: (fault: unknown) => void;
 }): Route[] {
@@ -89,17 +89,13 @@ export function createRestRoutes({
       params: operation.params ? parseInput(operation.params, params) : {},
       query: operation.query ? parseInput(operation.query, query) : {},
     };
-    const close = fileFormOf(operation.body) && openUpload(caller.tenant);
-    try {
-      const { input: body, names } = takeNames(await bodyOf(operation, request, idCheck));
-      const result = await operation.handle({ caller, ...parsed, body }).catch((error: unknown) => {
-        throw inGivenNames(error, names);
-      });
-      if (result.replayed) response.setHeader(...REPLAYED_HEADER);
-      return { operation, ...result };
-    } finally {
-      close?.();
-    }
+    if (holdsFile(operation)) response.once('close', openFile(caller.tenant));
+    const { input: body, names } = takeNames(await bodyOf(operation, request, idCheck));
+    const result = await operation.handle({ caller, ...parsed, body }).catch((error: unknown) => {
+      throw inGivenNames(error, names);
+    });
+    if (result.replayed) response.setHeader(...REPLAYED_HEADER);
+    return { operation, ...result };
   }
 
   return [

@@ -39,5 +39,5 @@ export function createOpenSlots(most: {
   };
 }
 
-/** The uploads that are read at once: each is held in memory whole. A dispute has three files. */
-export const createUploadSlots = () => createOpenSlots({ tenant: 3, all: 16, noun: 'uploads' });
+/** The files that are uploaded or downloaded at once: each is in memory whole. A dispute has three. */
+export const createFileSlots = () => createOpenSlots({ tenant: 3, all: 16, noun: 'files' });

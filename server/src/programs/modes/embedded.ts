@@ -12,7 +12,7 @@ import { type Brands, createBrandRoutes } from '../../api/checkout-page/brand.ts
 import { checkoutAssetsRoute } from '../../api/checkout-page/pages.ts';
 import { createDocsRoutes } from '../../api/http/docs.ts';
 import { createRestRoutes } from '../../api/http/rest-routes.ts';
-import { createUploadSlots } from '../../api/limits/open-slots.ts';
+import { createFileSlots } from '../../api/limits/open-slots.ts';
 import { createRequestLimit } from '../../api/limits/requests.ts';
 import { productContent } from '../../catalogue/deliveries/collections.ts';
 import { products } from '../../catalogue/products/collections.ts';
@@ -305,7 +305,7 @@ export async function createEmbeddedRuntime({
           access: callers,
           addressOf,
           takeRequest: createRequestLimit({ sql: database.sql, clock, limit: restLimit }),
-          openUpload: createUploadSlots(),
+          openFile: createFileSlots(),
           clock,
           onFault,
         }),
