@@ -23,7 +23,7 @@ export const WINGS = {
   catalogue: ['products', 'deliveries', 'store'],
   webhooks: [],
   requests: [],
-  programs: ['retention', 'config', 'demo', 'ops', 'simulator', 'modes', '.', 'cli'],
+  programs: ['retention', 'config', 'demo', 'verify', 'ops', 'simulator', 'modes', '.', 'cli'],
 };
 
 /** The wings whose rooms are slices of the domain: their files are layers. */

@@ -1,9 +1,5 @@
 import { sql as raw } from 'kysely';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { NEXT as NEXT_OF_CARD } from '../../server/src/money-in/card-payments/model.ts';
-import { NEXT as NEXT_OF_DISPUTE } from '../../server/src/money-in/disputes/model.ts';
-import { NEXT } from '../../server/src/money-in/pix/model.ts';
-import { NEXT as NEXT_OF_SUBSCRIPTION } from '../../server/src/money-in/subscriptions/model.ts';
 import type { OwnWallet } from '../../server/src/money-out/wallet/model.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import {
@@ -93,12 +89,6 @@ export async function prepareForAudit({ sql }: Database): Promise<void> {
   for (const statement of statements) await raw.raw(statement).execute(sql);
 }
 
-/** The steps of a PIX resource. An event with an unchanged status reports a refund, or a returned credit. */
-const STEPS_OF_PIX: (readonly [string, string])[] = [
-  ...Object.entries(NEXT).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
-  ...Object.keys(NEXT).map((status) => [status, status] as const),
-];
-
 /** Every law, each as a query for rows that break it. At the end no work is left. */
 const LAWS: Record<string, string> = {
   ...lawsOfTheBooks(`'infinity'::timestamptz`),
@@ -108,67 +98,6 @@ const LAWS: Record<string, string> = {
     where case when name in (${ALL_ACCOUNTS.filter(isOwed)
       .map((name) => `'${name}'`)
       .join()}) then balance > 0 else balance < 0 end`,
-
-  'an account that owes has no balance': `
-    select account_id, environment, owed.balance as owes, own.balance as has from ledger_account owed
-      join ledger_account own using (account_id, environment)
-    where owed.name = 'merchant_receivable' and own.name = 'merchant_balance'
-      and owed.balance < 0 and own.balance > 0`,
-
-  'a status goes forward, one step an event': `
-    select account_id, resource_id, version, before, kind from (
-      select account_id, resource, resource_id, version, kind, previous_status, snapshot,
-        lag(kind) over (partition by account_id, environment, resource, resource_id order by version) as before
-      from event where resource in ('card_payment', 'payment', 'charge', 'refund', 'dispute', 'payout', 'subaccount_payout')
-    ) step
-    where (before is not null and (before, kind) not in (${pairs({
-      // An event with an unchanged status reports the order of an unpaid or returned payment, or the refunds of a
-      // paid one.
-      card_payment: [
-        ...Object.entries(NEXT_OF_CARD).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
-        ...(['pending', 'expired', 'failed', 'paid'] as const).map((status) => [status, status] as const),
-      ],
-      payment: STEPS_OF_PIX,
-      charge: STEPS_OF_PIX,
-      // An event with an unchanged status reports more evidence, or a larger amount.
-      dispute: [
-        ...Object.entries(NEXT_OF_DISPUTE).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
-        ...(['open', 'under_review', 'lost'] as const).map((status) => [status, status] as const),
-      ],
-      refund: [
-        ['processing', 'completed'],
-        ['processing', 'failed'],
-      ],
-      payout: [
-        ['pending', 'processing'],
-        ['pending', 'completed'],
-        ['pending', 'denied'],
-        ['processing', 'completed'],
-        ['processing', 'denied'],
-        ['completed', 'returned'],
-      ],
-      subaccount_payout: [
-        ['processing', 'processing'],
-        ['processing', 'completed'],
-        ['processing', 'failed'],
-        ['failed', 'reversed'],
-        ['completed', 'reversed'],
-      ],
-    })}))
-      or (before is null and resource not in ('payment', 'charge')
-        and kind not in ('card_payment.pending', 'payout.pending', 'refund.processing', 'dispute.open', 'subaccount_payout.processing'))
-      or previous_status is distinct from case split_part(before, '.', 2) when 'reversed' then 'failed' else split_part(before, '.', 2) end`,
-
-  'a subscription goes forward, one step an event': `
-    select account_id, resource_id, version, before, status, previous_status from (
-      select account_id, resource_id, version, snapshot ->> 'status' as status, previous_status,
-        lag(snapshot ->> 'status') over (partition by account_id, environment, resource_id order by version) as before
-      from event where resource = 'subscription'
-    ) step
-    where before is not null and (previous_status is distinct from before or before <> status
-      and (before, status) not in (${Object.entries(NEXT_OF_SUBSCRIPTION)
-        .flatMap(([from, next]) => next.map((to) => `('${from}', '${to}')`))
-        .join()}))`,
 
   'of one attempt, and of one order, one payment is kept, by card or by PIX': `
     select account_id, environment, name, count(*) from (
@@ -183,22 +112,6 @@ const LAWS: Record<string, string> = {
     where name is not null
     group by 1, 2, 3 having count(*) > 1`,
 
-  'a canceled payment is never paid': `
-    select account_id, order_code, status from card_payment p
-    where canceled_at is not null and (status <> 'expired' and not returned or exists (
-      select from posting where posting.account_id = p.account_id and posting.environment = p.environment
-        and transaction_id = 'card_payment.paid:' || p.order_code))
-    union all
-    select account_id, payment_id, status from payment p
-    where canceled_at is not null and (status not in ('expired', 'failed') or paid_at is not null or exists (
-      select from posting where posting.account_id = p.account_id and posting.environment = p.environment
-        and transaction_id in ('payment.paid:' || p.payment_id, 'ltc.paid:' || p.payment_id)))
-    union all
-    select account_id, charge_id, status from charge p
-    where canceled_at is not null and (status <> 'expired' or paid_at is not null or exists (
-      select from posting where posting.account_id = p.account_id and posting.environment = p.environment
-        and transaction_id = 'charge.paid:' || p.charge_id))`,
-
   'each credit of a canceled payment by PIX is sent back, and its LTC waits for the operator': `
     select account_id, id, end_to_end_id, cause from (
       select account_id, payment_id as id from payment where canceled_at is not null
@@ -210,48 +123,6 @@ const LAWS: Record<string, string> = {
     where p.canceled_at is not null and o.state = 'credited' and not exists (
       select from posting where posting.account_id = p.account_id and posting.environment = p.environment
         and starts_with(transaction_id, 'ltc.credited:' || p.payment_id || ':'))`,
-
-  'a turbo payout is processing before it is completed, and no other ever is': `
-    select withdrawal_id, method, status from payout p
-    where case method when 'pix_turbo' then status in ('completed', 'returned') else true end
-      and (method = 'pix_turbo') <> exists (
-        select from event e where e.account_id = p.account_id and e.environment = p.environment
-          and e.resource = 'payout' and e.resource_id = p.withdrawal_id and e.kind = 'payout.processing')`,
-
-  'versions of one thing follow its events': `
-    select account_id, resource_id, version, nth from (
-      select account_id, resource, resource_id, (snapshot ->> 'version')::int as version,
-        row_number() over (partition by account_id, environment, resource, resource_id order by version) as nth
-      from event where resource in ('card_payment', 'payment', 'charge', 'subscription', 'refund', 'dispute', 'payout', 'subaccount_payout')
-    ) reported
-    -- The first version of what a PIX code pays has no code yet, and no event.
-    where version <> nth + case when resource in ('payment', 'charge', 'subscription') then 1 else 0 end`,
-
-  'the last event of the wallet shows its balances': `
-    select l.account_id, l.environment, l.name, l.balance, snapshot ->> l.name as reported from ledger_account l
-    join lateral (
-      select snapshot from event e where e.account_id = l.account_id and e.environment = l.environment
-        and e.resource = 'wallet' order by version desc limit 1
-    ) last on true
-    where l.balance <> coalesce((snapshot ->> l.name)::bigint, 0)`,
-
-  'test payments are posted when they come and when they are settled, each once': `
-    select id, status, transaction_id from (
-      select account_id, environment, id, status, 'test_payment.' || line.step || ':' || id as transaction_id, value_cents
-      from test_payment cross join lateral (values ('created'), ('settled')) line (step)
-    ) t left join (
-      select account_id, environment, transaction_id, sum(abs(amount)) / 2 as amount from posting group by 1, 2, 3
-    ) posted using (account_id, environment, transaction_id)
-    where case when transaction_id like '%.created:%' then amount is distinct from value_cents
-      else status = 'pending' and amount is not null end`,
-
-  'disputes hold what is open, under review or lost': `
-    select account_id, held, balance from (
-      select account_id, sum(amount_cents) filter (where status in ('open', 'under_review', 'lost')) as held from dispute group by 1
-    ) d full join (
-      select account_id, balance from ledger_account where name = 'dispute_hold'
-    ) l using (account_id)
-    where coalesce(held, 0) <> coalesce(balance, 0)`,
 
   'each key has done one thing, and it is there': `
     select account_id, operation, key, resource_id from idempotency
@@ -283,12 +154,6 @@ const LAWS_OF_THE_END: Record<string, string> = {
     where name in ('payouts_in_transit', 'refunds_in_transit', 'ltc_in_transit') and balance <> 0`,
   'no charge is open': `select order_code, status, open_charge_id from card_payment where open_charge_id is not null`,
 };
-
-function pairs(allowed: Record<string, readonly (readonly [string, string])[]>): string {
-  return Object.entries(allowed)
-    .flatMap(([resource, steps]) => steps.map(([from, to]) => `('${resource}.${from}', '${resource}.${to}')`))
-    .join();
-}
 
 /** Finds violations of the laws in the tables of these accounts. */
 export async function auditBooks(

@@ -40,6 +40,8 @@ const SIZES = {
   AMOUNTS: [300_000, 20_000_000, 20_000_000, 20_000_000],
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
   SEEDS: [2, 40, 500, 500],
+  /** Values of single rows that are changed behind the back of the books, and found. */
+  PLANTED_ROWS: [5, 1_000, 1_000, 10_000],
   /** Histories of orders that every party sees; `npm run sim -- --orders` plays 10,000. */
   ORDERS: [20, 100, 1_000, 10_000],
   /** Histories of facades in front of an unreliable service; `npm run sim -- --facade` plays 10,000. */

@@ -69,6 +69,8 @@ import { createReadiness, type Readiness } from './ops/readiness.ts';
 import { createFieldLog, createRequestLog } from './ops/request-log.ts';
 import { startTraces } from './ops/traces.ts';
 import { openRetention } from './retention/service.ts';
+import { selectVerified } from './verify/store.ts';
+import { createVerifier } from './verify/verifier.ts';
 
 /** The number of listeners of a tenant that are served faster than other instances are notified. */
 const FEW_LISTENERS = 20;
@@ -351,7 +353,8 @@ export async function createApp({
 
     // Only this process can open PGlite's folder, so the psa command sends it its operations and backups.
     const { dataDir } = config;
-    if (database.engine === 'pglite' && dataDir !== 'memory')
+    if (database.engine === 'pglite' && dataDir !== 'memory') {
+      const verifier = createVerifier({ database, clock: sharedClock, isFacade: config.upstream !== null });
       closing.push(
         await serveAdminSocket({
           dataDir,
@@ -383,10 +386,14 @@ export async function createApp({
               findAccount: (id) => findNamedAccount(database.sql, id),
             }),
             ...createArchiveSource({ database, clock }),
+            ...verifier,
           },
           log,
         }),
       );
+      // Before the socket, which waits for what was asked.
+      closing.push(async () => verifier.stop());
+    }
 
     closing.push(
       metrics.watch({
@@ -398,6 +405,7 @@ export async function createApp({
           await records.behind();
           return selectBacklog(database.sql, clock.now());
         },
+        verified: () => selectVerified(database.sql),
       }),
     );
     const routes = await runtime.routes({

@@ -4,13 +4,14 @@ import type { PaidContent } from '../../../server/src/catalogue/deliveries/decis
 import { MAX_DELIVERIES } from '../../../server/src/catalogue/deliveries/model.ts';
 import { saveGiven } from '../../../server/src/catalogue/deliveries/store.ts';
 import { plusMs } from '../../../server/src/kernel/clock.ts';
+import { DELIVERY_LAWS } from '../../../server/src/programs/verify/laws/deliveries.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import { recordsOf } from '../../../server/src/state/db/each-tenant.ts';
-import { rulesOfDeliveries } from '../../faults/audit.ts';
 import { createRandom } from '../../faults/random.ts';
 import { approved } from '../../support/cards.ts';
 import { type Core, startCore, startTwoCores } from '../../support/core.ts';
 import { describeOnDatabase } from '../../support/database.ts';
+import { queriesOf } from '../../support/laws.ts';
 import { buyByPix, deliver, givenTo, payByPix, startByCard, stock } from './sales.ts';
 
 const PAYERS = 90;
@@ -52,7 +53,7 @@ describeOnDatabase('one stock of codes', (open) => {
     const shown = codes.filter((code) => code !== null);
     expect(shown).toHaveLength(LOTS * 2 + 1);
     expect(new Set(shown).size).toBe(shown.length);
-    for (const [rule, query] of Object.entries(rulesOfDeliveries()))
+    for (const [rule, query] of Object.entries(queriesOf(DELIVERY_LAWS)))
       expect([rule, (await sql.raw(query).execute(first.database.sql)).rows]).toEqual([rule, []]);
   });
 

@@ -508,7 +508,7 @@ describeOnDatabase('the books of payments by LTC', (open) => {
       .execute();
     expect(await broken()).toEqual(
       expect.arrayContaining([
-        'the litoshi of confirmed outputs are unmatched or the merchant’s, each once',
+        'the litoshi of the confirmed outputs of a payment are unmatched or the merchant’s, each once',
         'a payment by LTC shows what has come for it',
       ]),
     );

@@ -38,6 +38,12 @@ describe('the parser of psa', () => {
     ['restored --confirm', 'restored', { confirm: true }],
     ['tokens pause tok_1', 'tokens.pause', { token: 'tok_1' }],
     ['ltc list', 'ltc.list', {}],
+    ['verify', 'verify', {}],
+    [
+      'verify --account acc_1 --law log-head --since-last',
+      'verify',
+      { accountId: 'acc_1', law: 'log-head', sinceLast: true },
+    ],
     ['ltc list --after psa_1', 'ltc.list', { after: 'psa_1' }],
     ['ltc credit psa_1', 'ltc.credit', { id: 'psa_1' }],
     ['accounts set acc_1 --ltc off', 'accounts.set', { id: 'acc_1', ltcEnabled: false }],
@@ -79,15 +85,15 @@ describe('the parser of psa', () => {
   test.each<[string, string]>([
     [
       'key',
-      'There is no command "key"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, ltc, archive, backup, restore, restored',
+      'There is no command "key"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, verify, ltc, archive, backup, restore, restored',
     ],
     [
       'constructor list',
-      'There is no command "constructor"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, ltc, archive, backup, restore, restored',
+      'There is no command "constructor"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, verify, ltc, archive, backup, restore, restored',
     ],
     [
       '--json',
-      'A command is missing before --json; there are keys, accounts, doubts, upstream, store, tokens, webhooks, ltc, archive, backup, restore, restored',
+      'A command is missing before --json; there are keys, accounts, doubts, upstream, store, tokens, webhooks, verify, ltc, archive, backup, restore, restored',
     ],
     ['keys', 'A command is missing; there are keys create, keys list, keys revoke'],
     ['keys --json', 'A command is missing before --json; there are keys create, keys list, keys revoke'],
@@ -111,6 +117,7 @@ describe('the parser of psa', () => {
     ['keys revoke', "Missing required argument 'KEY-ID'"],
     ['keys revoke key_1 key_2', 'Unexpected argument "key_2"'],
     ['ltc list psa_1', 'Unexpected argument "psa_1"'],
+    ['verify acc_1', 'Unexpected argument "acc_1"'],
     ['ltc credit', "Missing required argument 'PAYMENT-ID'"],
     ['tokens pause', "Missing required argument 'TOKEN'"],
     ['webhooks list', 'Give --live or --sandbox: each of the two has a log of its own'],

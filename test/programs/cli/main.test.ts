@@ -363,6 +363,42 @@ describe('on a data folder that a running server uses', () => {
   });
 
   const STORE = runsAll() ? 5_000 : 500;
+  test('The books are looked through over the socket, and the exit code says what was found', async () => {
+    const { dataDir: PSA_DATA_DIR, app } = await runningServer();
+    const sound = await psa({ PSA_DATA_DIR }, 'verify', '--since-last');
+    expect(sound).toMatchObject({ code: 0, stderr: '' });
+    expect(sound.stdout).toMatch(/^Looked at \d+ ledger transactions?, .*\nEvery law holds\.\n$/);
+
+    // What has happened since then is looked at, and nothing else.
+    const { key } = await answer({ PSA_DATA_DIR }, 'keys', 'create', '--live');
+    await answer({ PSA_DATA_DIR }, 'keys', 'revoke', key.id);
+    const { stdout } = await psa({ PSA_DATA_DIR }, 'verify', '--since-last');
+    expect(stdout).toMatch(/^Looked at 0 ledger transactions, 1 event and 0 resources/);
+
+    const move = (by: number) =>
+      app.database.sql
+        .updateTable('stream')
+        .set((row) => ({ version: row('version', '+', by) }))
+        .execute();
+    await move(7);
+    const broken = await psa({ PSA_DATA_DIR }, 'verify', '--json');
+    expect(broken.code).toBe(1);
+    const { findings, holds } = JSON.parse(broken.stdout);
+    expect(holds).toBe(false);
+    expect(findings[0]).toMatchObject({ law: 'log-head', expected: 'a stream ends at its head' });
+    expect((await psa({ PSA_DATA_DIR }, 'verify')).stdout).toContain('1 finding');
+    await move(-7);
+    expect((await psa({ PSA_DATA_DIR }, 'verify')).code).toBe(0);
+
+    expect(await psa({ PSA_DATA_DIR }, 'verify', '--account', 'acc_unknown')).toMatchObject({
+      code: 2,
+      stderr: 'Account acc_unknown not found\n',
+    });
+    const mistyped = await psa({ PSA_DATA_DIR }, 'verify', '--law', 'all');
+    expect(mistyped.code).toBe(2);
+    expect(mistyped.stderr).toMatch(/^--law must be one of .*balance-is-sum/);
+  });
+
   test(`A store of ${STORE} products is imported through the socket, and a mistake changes nothing`, async () => {
     const { dataDir: PSA_DATA_DIR, app } = await runningServer();
     const file = join(temporaryFolder(), 'loja.json');

@@ -45,6 +45,7 @@ async function everything(): Promise<Scraped> {
     backlog: async () => [
       { kind: 'a', due: 1, underWay: 0, later: 0, oldestDueAt: null, nextDueAt: new Date(0) },
     ],
+    verified: async () => [{ law: 'a', findings: 0, verifiedAt: new Date(0) }],
   });
   const upstream = createUpstreamMetrics();
   upstream.onOutcome('money', 'answered', 0.1, 'GET /v1/wallet');

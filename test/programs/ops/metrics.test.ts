@@ -157,6 +157,10 @@ test('/metrics tells what waits, and for how long, and no scrape waits for the d
       if (asked === 3) return silence.promise;
       return [{ kind: 'webhook.deliver', due: 4, underWay: 2, later: 1, oldestDueAt: dueAt, nextDueAt }];
     },
+    verified: async () => [
+      { law: 'log-head', findings: 0, verifiedAt: clock.now() },
+      { law: 'balance-is-sum', findings: 2, verifiedAt: dueAt },
+    ],
   });
   const url = await serve(createMetricsRoutes(metrics.registry));
   const scrape = async () => readMetrics(await (await fetch(`${url}/metrics`)).text());
@@ -170,6 +174,9 @@ test('/metrics tells what waits, and for how long, and no scrape waits for the d
   expect(value('psa_database_connections', { state: 'in_use' })).toBe(3);
   expect(value('psa_database_connections', { state: 'idle' })).toBe(7);
   expect(value('psa_database_waiting')).toBe(2);
+  expect(value('psa_verify_findings', { law: 'balance-is-sum' })).toBe(2);
+  // The law that was decided the longest time ago.
+  expect(value('psa_verify_age_seconds')).toBe(90);
   expect(asked).toBe(1);
   clock.advance(4_000);
   expect((await scrape()).value('psa_tasks_oldest_due_seconds', { kind })).toBe(94);

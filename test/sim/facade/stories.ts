@@ -1,8 +1,10 @@
 import { createSystemClock } from '../../../server/src/kernel/clock.ts';
+import { createVerifier } from '../../../server/src/programs/verify/verifier.ts';
 import { connectTo } from '../../support/database.ts';
 import { keepConnections } from '../../support/kept-connections.ts';
 import { emptyTables } from '../../support/templates.ts';
 import type { Failure } from '../failure.ts';
+import type { Violation } from '../violation.ts';
 import { playShop } from './shop-story.ts';
 import { type FacadeTamper, playStory, type Story } from './story.ts';
 import { startServiceHost } from './wire.ts';
@@ -57,6 +59,9 @@ export async function playStories({
         const story = await PARTS[part]({ seed, databaseUrl, host, tamper, steps });
         for (const [what, n] of story.counts) counts.set(what, (counts.get(what) ?? 0) + n);
         if (story.broken.length > 0) failures.push({ seed, ...story.broken[0]! });
+        failures.push(
+          ...(await brokenLaws(databaseUrl)).map((violation) => ({ seed, step: null, ...violation })),
+        );
         played.push(story);
       }
       onPlayed?.(played.flatMap(({ lines }) => lines));
@@ -68,4 +73,14 @@ export async function playStories({
     await host.close();
   }
   return { counts, failures };
+}
+
+/** Finds violations of the laws that a facade has: of its log, its mirror and its requests. */
+async function brokenLaws(databaseUrl: string): Promise<Violation[]> {
+  const clock = createSystemClock();
+  const database = await connectTo(databaseUrl, clock);
+  const verifier = createVerifier({ database, clock, isFacade: true, pause: async () => undefined });
+  const { findings } = await verifier.verify({ sinceLast: false });
+  await database.close();
+  return findings.map(({ law, key, found }) => ({ law, what: `${key} ${JSON.stringify(found)}` }));
 }

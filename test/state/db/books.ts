@@ -4,7 +4,7 @@ import { audit } from '../../faults/audit.ts';
 
 /**
  * Finds violations of the ledger's laws at `now`. The law of webhooks is left out: the accounts of these databases
- * have no endpoint.
+ * have no endpoint. That of test payments is left out, too: theirs have no postings.
  */
 export async function violations(database: Database, now: Date): Promise<string[]> {
   const query = (statements: readonly string[]) =>
@@ -16,5 +16,6 @@ export async function violations(database: Database, now: Date): Promise<string[
     });
   const server = { ask: ((_: 'query', statements: string[]) => query(statements)) as never };
   const broken = (await audit(server, now)).violations;
-  return broken.filter((violation) => !violation.startsWith('what is announced has its one webhook'));
+  const leftOut = ['what is announced has its one webhook', 'test payments are posted'];
+  return broken.filter((violation) => !leftOut.some((law) => violation.startsWith(law)));
 }

@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import { MAX_STORE_PRODUCTS } from '../../../server/src/catalogue/store/model.ts';
+import { AMOUNTS_OF_LISTS, TOTALS } from '../../../server/src/programs/verify/laws/totals.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
-import { AMOUNTS_OF_LISTS, TOTALS } from '../../support/totals.ts';
 
 // Rows of accounts in every list.
 

@@ -65,6 +65,7 @@ import {
   listFilteredEntries,
 } from '../../../server/src/money-out/subaccounts/statement-store.ts';
 import { countSubaccounts, listSubaccounts } from '../../../server/src/money-out/subaccounts/store.ts';
+import { TOTAL_LAWS } from '../../../server/src/programs/verify/laws/totals.ts';
 import type { Database, Sql } from '../../../server/src/state/db/database.ts';
 import { recordsOf } from '../../../server/src/state/db/each-tenant.ts';
 import { splitPeriod } from '../../../server/src/state/db/lists.ts';
@@ -90,7 +91,6 @@ import { readAfter } from '../../support/events.ts';
 import { generated, scale } from '../../support/scale.ts';
 import { explainQueries, type ReadPlan, scansBy } from '../../support/statements.ts';
 import { silent } from '../../support/templates.ts';
-import { rulesOfTotals } from '../../support/totals.ts';
 import {
   COMMON_CENTS,
   COUNT,
@@ -278,12 +278,12 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
 
 /** The stored amounts that differ from the sums of their rows. */
 async function brokenAmounts({ sql: db }: Pick<Database, 'sql'>): Promise<object[]> {
-  const [, law] = Object.values(rulesOfTotals());
+  const law = TOTAL_LAWS[1]!.sql;
   return (await db.executeQuery<object>(CompiledQuery.raw(law!))).rows;
 }
 
 async function brokenTotals({ sql: db }: Pick<Database, 'sql'>): Promise<object[]> {
-  const [law] = Object.values(rulesOfTotals());
+  const law = TOTAL_LAWS[0]!.sql;
   // A database of an earlier version lacks the list.
   const { rows } = await sql<{ list: string }>`
     select list from unnest('{refund, payment, charge, pix_subscription, payment_return}'::text[]) list where to_regclass(list) is null`.execute(

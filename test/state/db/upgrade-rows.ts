@@ -42,8 +42,11 @@ function event(kind: string, id: string, version: number, snapshot: object = { v
   const resource = kind.slice(0, kind.indexOf('.'));
   return `
     update stream set version = version + 1 where (account_id, environment) = (${TENANT});
-    insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
-      select account_id, environment, version, '${kind}', '${resource}', '${id}', ${AT}, '${JSON.stringify(snapshot)}'
+    insert into event (account_id, environment, version, kind, resource, resource_id, previous_status, occurred_at, snapshot)
+      select account_id, environment, version, '${kind}', '${resource}', '${id}', (
+        select split_part(kind, '.', 2) from event where resource = '${resource}' and resource_id = '${id}'
+        order by version desc limit 1
+      ), ${AT}, '${JSON.stringify(snapshot)}'
       from stream where (account_id, environment) = (${TENANT});`;
 }
 
@@ -345,6 +348,9 @@ export const DATA: Record<string, string> = {
     insert into dispute_file (file_id, account_id, environment, dispute_id, size_bytes, key_id, sealed)
       values ('dsf_65f0c0ffee65f0c0ffee65f0', ${TENANT}, '${ROWS.paymentDispute}', 1, '0011223344556677',
         '\\x${'00'.repeat(29)}');`,
+  '0053_verify': `
+    insert into verify_checkpoint (account_id, environment, number, version, sums) values (${TENANT}, 0, 0, '{}');
+    insert into verified_law (law, findings, verified_at) values ('log-head', 0, ${AT});`,
 };
 
 /** A mirrored resource of another service. */

@@ -176,8 +176,9 @@ async function payByPix(app: TestApp, key: string): Promise<string> {
 function releasedStatements(client: number, round: number): string[] {
   const id = `${client}`.padStart(4, '0') + `${round}`.padStart(20, '0');
   const event = (kind: string, resource: string, resourceId: string, version: number) => `
-    insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
-      select account_id, environment, version + 1, '${kind}', '${resource}', '${resourceId}', ${AT}, '{"version": ${version}}'
+    insert into event (account_id, environment, version, kind, resource, resource_id, previous_status, occurred_at, snapshot)
+      select account_id, environment, version + 1, '${kind}', '${resource}', '${resourceId}',
+        ${version === 1 ? 'null' : "'pending'"}, ${AT}, '{"version": ${version}}'
       from stream;
     update stream set version = version + 1;`;
   const ofTenant = 'select from stream for update;';

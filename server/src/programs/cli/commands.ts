@@ -5,6 +5,7 @@ import type { CommandOperation } from '../ops/operations.ts';
 import { type ArchiveCommand, defineArchiveCommands } from './archive-commands.ts';
 import { addSettings, createOption, type Options, toSettings } from './options.ts';
 import { UsageError } from './usage-error.ts';
+import { defineVerifyCommand } from './verify-command.ts';
 import { defineWebhookCommands } from './webhook-commands.ts';
 
 export type ParsedCommand =
@@ -297,6 +298,7 @@ id and name are required. A mistake is named with its row, and changes nothing.`
     .action(perform('tokens.revoke', (_, token) => ({ token })));
 
   defineWebhookCommands(program.command('webhooks'), { define, perform });
+  defineVerifyCommand(program, { define, perform });
 
   const ltc = program.command('ltc');
   define(

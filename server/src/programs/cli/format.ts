@@ -14,6 +14,8 @@ import type { WebhookAttempt, WebhookDelivery } from '../../webhooks/model.ts';
 import type { SentTest } from '../../webhooks/tests.ts';
 import type { Saved } from '../ops/backup.ts';
 import type { CommandOperation } from '../ops/operations.ts';
+import type { Verification } from '../verify/model.ts';
+import { formatVerification } from './format-verification.ts';
 
 /** A value as it is read from JSON: dates are text. */
 type Json<Value> = { [Name in keyof Value]: Value[Name] extends Date | null ? string | null : Value[Name] };
@@ -124,6 +126,8 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
               ? 'revoked'
               : formatInstant(expiresAt),
       });
+    case 'verify':
+      return formatVerification(result as Verification);
     case 'webhooks.list':
       return formatTable((result as { deliveries: Json<WebhookDelivery>[] }).deliveries, 'None matches.', {
         id: ({ webhookId }) => webhookId,

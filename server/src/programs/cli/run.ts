@@ -43,6 +43,8 @@ import { backUp, backupName, type OpenDatabase, restore, type Saved } from '../o
 import { describeDatabaseError, describeMissingDescriptors } from '../ops/database-errors.ts';
 import { retryWhileLocked } from '../ops/locked-folder.ts';
 import { describeRefusal, findOperation, type OperationName } from '../ops/operations.ts';
+import type { Verification } from '../verify/model.ts';
+import { createVerifier } from '../verify/verifier.ts';
 import { type ArchiveSurroundings, performArchive } from './archive.ts';
 import { type ParsedCommand, parseCommand } from './commands.ts';
 import { formatBackup, formatRestored, formatResult } from './format.ts';
@@ -75,7 +77,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     });
   } catch (error) {
     terminal.stderr.write(`${explain(error, config)}\n`);
-    return error instanceof UsageError ? 2 : 1;
+    // 1 says that the books break a law.
+    return error instanceof UsageError || args[0] === 'verify' ? 2 : 1;
   }
 }
 
@@ -117,8 +120,14 @@ async function perform(
   const answer = await performOperation(configure(), operation, input, terminal);
   if (!answer.ok) throw new Refusal(answer.message);
   stdout.write(json ? `${JSON.stringify(answer.result, null, 2)}\n` : formatResult(operation, answer.result));
+  if (operation === 'verify') return exitCodeOf(answer.result as Verification);
   // The exit code of a check also shows a script whether the facade can read the service.
   return operation === 'upstream.check' && !(answer.result as UpstreamCheck).ok ? 1 : 0;
+}
+
+function exitCodeOf({ holds, found }: Verification): number {
+  if (holds) return 0;
+  return found > 0 ? 1 : 2;
 }
 
 /** @throws Refusal if the file cannot be read, or is not JSON */
@@ -306,6 +315,7 @@ async function openOperations(config: Config, terminal: Terminal): Promise<Opera
         findAccount: (id) => findNamedAccount(database.sql, id),
       }),
       ...createArchiveSource(parts),
+      ...createVerifier({ database, clock, isFacade: config.upstream !== null }),
     };
     return {
       close,

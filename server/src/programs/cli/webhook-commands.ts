@@ -3,20 +3,17 @@ import type { CommandOperation } from '../ops/operations.ts';
 import { createOption, type Options } from './options.ts';
 import { UsageError } from './usage-error.ts';
 
+/** The functions that define a command and its action. */
+export interface Defining {
+  define: (group: Command, name: string, description: string, example: string) => Command;
+  perform: (
+    operation: CommandOperation,
+    toInput: (options: Options, argument: string) => object,
+  ) => (this: Command) => void;
+}
+
 /** Defines the commands about webhooks in their group. */
-export function defineWebhookCommands(
-  webhooks: Command,
-  {
-    define,
-    perform,
-  }: {
-    define: (group: Command, name: string, description: string, example: string) => Command;
-    perform: (
-      operation: CommandOperation,
-      toInput: (options: Options, argument: string) => object,
-    ) => (this: Command) => void;
-  },
-): void {
+export function defineWebhookCommands(webhooks: Command, { define, perform }: Defining): void {
   define(
     webhooks,
     'list',

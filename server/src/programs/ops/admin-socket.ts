@@ -35,6 +35,8 @@ const REQUEST_MS = 5_000;
 /** The time to perform a request, behind the server's other work. The time to copy grows with the files. */
 const ANSWER_MS = 30_000;
 const COPY_MS = 600_000;
+/** The time to look through the books. */
+const VERIFY_MS = 6 * 3_600_000;
 
 // ── The server's side ───────────────────────────────────────────────────────────────────────────
 
@@ -230,7 +232,7 @@ export async function callAdminSocket(
   try {
     const line = await readLine(socket, {
       bytes: ANSWER_BYTES,
-      ms: operation === COPY_FILES ? COPY_MS : ANSWER_MS,
+      ms: operation === COPY_FILES ? COPY_MS : operation === 'verify' ? VERIFY_MS : ANSWER_MS,
     });
     return line === null ? NO_ANSWER : (JSON.parse(line) as Answer);
   } finally {

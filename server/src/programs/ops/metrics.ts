@@ -3,9 +3,11 @@ import type { Clock } from '../../kernel/clock.ts';
 import { describeOutage, OutageError, PaymentError } from '../../kernel/errors.ts';
 import type { Behind } from '../../kernel/records.ts';
 import type { PoolStats } from '../../state/db/database.ts';
+import type { VerifiedLaw } from '../verify/model.ts';
 import { type Backlog, watchBacklog } from './backlog.ts';
 import { UNREADY_CAUSES, type UnreadyCause } from './readiness.ts';
 import { watchRecords } from './records-metric.ts';
+import { watchVerified } from './verified-metric.ts';
 
 export type OperationKind = 'query' | 'mutation' | 'subscription';
 export type Transport = 'ws' | 'sse';
@@ -71,13 +73,14 @@ export interface Metrics {
   onRemoved(kept: string, rows: number): void;
   /** Counts an outage in the log of faults, even if no request was affected. */
   onOutage(): void;
-  /** Adds gauges of the process, the pool and the waiting tasks. The returned function stops them. */
+  /** Adds gauges of the process, the pool, the waiting tasks and the verified books. The returned function stops them. */
   watch(watched: {
     info: { mode: string; engine: string };
     connections: () => PoolStats;
     unready: () => UnreadyCause | null;
     behind: () => Behind | null;
     backlog: () => Promise<readonly Backlog[]>;
+    verified: () => Promise<readonly VerifiedLaw[]>;
   }): () => Promise<void>;
 }
 
@@ -363,7 +366,7 @@ export function createMetrics(clock: Clock): Metrics {
     onRemoved: (kept, rows) => removed.inc({ kept }, rows),
     onOutage: () => failures.inc({ outcome: OUTAGE }),
     onContent: (outcome) => contents.inc({ outcome }),
-    watch({ info, connections, unready, behind, backlog }) {
+    watch({ info, connections, unready, behind, backlog, verified }) {
       new Gauge({
         name: 'psa_info',
         help: 'Mode and database engine of this server; the value is always 1',
@@ -399,7 +402,11 @@ export function createMetrics(clock: Clock): Metrics {
         },
       });
       watchRecords(registers, behind, clock);
-      return watchBacklog({ registers, clock, backlog });
+      const stopVerified = watchVerified({ registers, clock, verified });
+      const stopBacklog = watchBacklog({ registers, clock, backlog });
+      return async () => {
+        await Promise.all([stopVerified(), stopBacklog()]);
+      };
     },
   };
 }

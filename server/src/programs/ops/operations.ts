@@ -29,6 +29,7 @@ import {
   type WebhookAdministration,
   webhookInput,
 } from '../../webhooks/managed.ts';
+import { type Verifier, verifyInput } from '../verify/model.ts';
 import {
   type ArchiveSource,
   openArchiveInput,
@@ -58,6 +59,7 @@ export type Managed = Administration &
   RecordsAdministration &
   WebhookAdministration &
   ArchiveSource &
+  Verifier &
   UpstreamChecker;
 
 const OPERATIONS = {
@@ -99,6 +101,7 @@ const OPERATIONS = {
     administration.reportArchive(input),
   ),
   'archive.read': operation(readArchiveInput, (administration, input) => administration.readArchive(input)),
+  verify: operation(verifyInput, (administration, input) => administration.verify(input)),
   'tokens.revoke': operation(revokeTokenInput, (administration, input) => administration.revokeToken(input)),
 };
 
@@ -150,6 +153,7 @@ function describeField(path: string): string {
 
 const OPTIONS: Record<string, string> = {
   accountId: '--account',
+  law: '--law',
   permissions: '--permission',
   name: '--name',
   color: '--color',

@@ -29,6 +29,8 @@ export interface Tables extends PaymentTables, UpstreamTables, SimulatedTables {
   list_count: ListCountTable;
   list_amount: ListAmountTable;
   restored_records: RestoredRecordsTable;
+  verify_checkpoint: VerifyCheckpointTable;
+  verified_law: VerifiedLawTable;
 }
 
 interface AccountTable extends Record<PayoutFeeColumn, Generated<number>> {
@@ -192,4 +194,16 @@ interface RestoredRecordsTable {
   cause: Generated<BehindCause | null>;
   timeline: Generated<number | null>;
   marked_timeline: Generated<number | null>;
+}
+
+interface VerifyCheckpointTable extends TenantTable {
+  number: number;
+  version: number;
+  sums: Json<unknown>;
+}
+
+interface VerifiedLawTable {
+  law: string;
+  findings: number;
+  verified_at: Date;
 }

@@ -1,0 +1,66 @@
+import { sql as raw } from 'kysely';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { Sql } from '../../state/db/database.ts';
+import type { VerifiedLaw } from './model.ts';
+
+/** The place in a tenant's books up to which no law was broken. */
+export interface Checkpoint {
+  /** The number of the newest row of the journal. */
+  readonly number: number;
+  /** The version of the newest event. */
+  readonly version: number;
+  /** The sum of the postings of each ledger account up to that row. */
+  readonly sums: Readonly<Record<string, number>>;
+}
+
+export async function selectCheckpoint(sql: Sql, tenant: Tenant): Promise<Checkpoint | null> {
+  const row = await sql
+    .selectFrom('verify_checkpoint')
+    .select(['number', 'version', 'sums'])
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .executeTakeFirst();
+  return row ? { ...row, sums: row.sums as Record<string, number> } : null;
+}
+
+/** Keeps a checkpoint; null removes it, so that the next run looks at everything again. */
+export async function saveCheckpoint(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  checkpoint: Checkpoint | null,
+): Promise<void> {
+  if (checkpoint === null) {
+    await sql
+      .deleteFrom('verify_checkpoint')
+      .where('account_id', '=', accountId)
+      .where('environment', '=', environment)
+      .execute();
+    return;
+  }
+  const { number, version, sums } = checkpoint;
+  await raw`
+    insert into verify_checkpoint (account_id, environment, number, version, sums)
+    values (${accountId}, ${environment}, ${number}, ${version}, ${JSON.stringify(sums)}::jsonb)
+    on conflict (account_id, environment)
+    do update set number = excluded.number, version = excluded.version, sums = excluded.sums
+  `.execute(sql);
+}
+
+export async function saveVerified(sql: Sql, laws: readonly VerifiedLaw[]): Promise<void> {
+  if (laws.length === 0) return;
+  await sql
+    .insertInto('verified_law')
+    .values(laws.map(({ law, findings, verifiedAt }) => ({ law, findings, verified_at: verifiedAt })))
+    .onConflict((conflict) =>
+      conflict.column('law').doUpdateSet({
+        findings: raw<number>`excluded.findings`,
+        verified_at: raw<Date>`excluded.verified_at`,
+      }),
+    )
+    .execute();
+}
+
+export async function selectVerified(sql: Sql): Promise<VerifiedLaw[]> {
+  const rows = await sql.selectFrom('verified_law').selectAll().orderBy('law').execute();
+  return rows.map(({ law, findings, verified_at }) => ({ law, findings, verifiedAt: verified_at }));
+}

@@ -1,0 +1,75 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createSystemClock } from '../../../server/src/kernel/clock.ts';
+import { createVerifier } from '../../../server/src/programs/verify/verifier.ts';
+import type { Database } from '../../../server/src/state/db/database.ts';
+import { createRandom } from '../../faults/random.ts';
+import { seedsFrom, textOfFailure } from '../../sim/failure.ts';
+import { TOUR } from '../../sim/outcomes.ts';
+import { openPrepared } from '../../sim/prepared.ts';
+import { playSeeds } from '../../sim/seeds.ts';
+import { scale } from '../../support/scale.ts';
+import { plant, plantable } from './planted-rows.ts';
+
+const PLANTED = scale('PLANTED_ROWS');
+
+const verifierOf = (database: Database) =>
+  createVerifier({ database, clock: createSystemClock(), isFacade: false, pause: async () => undefined });
+
+const WHOLE = { sinceLast: false };
+
+test(`Beside writers nothing is found in sound books, and each of ${PLANTED} changed values is`, {
+  timeout: 600_000 + PLANTED * 5_000,
+}, async () => {
+  const database = await openPrepared('PostgreSQL');
+  onTestFinished(() => database.close());
+  const verifier = verifierOf(database);
+
+  const playing = playSeeds({ database, seeds: seedsFrom(1, 1), tour: TOUR });
+  let plays = true;
+  void playing.finally(() => {
+    plays = false;
+  });
+  const wrong: unknown[] = [];
+  while (plays) {
+    const { findings, undecided } = await verifier.verify(WHOLE);
+    wrong.push(...findings, ...undecided);
+  }
+  expect(wrong).toEqual([]);
+  expect((await playing).failures.map(textOfFailure)).toEqual([]);
+
+  if (PLANTED > 100) await playSeeds({ database, seeds: seedsFrom(2, 6) });
+  const sound = await verifier.verify(WHOLE);
+  expect(sound).toMatchObject({ holds: true, findings: [], undecided: [] });
+  expect(sound.looked.transactions).toBeGreaterThan(50);
+
+  const since = await verifier.verify({ sinceLast: true });
+  expect(since).toMatchObject({ holds: true, looked: { transactions: 0, resources: 0 } });
+  const facade = createVerifier({
+    database,
+    clock: createSystemClock(),
+    isFacade: true,
+    pause: async () => undefined,
+  });
+  const { findings: none, undecided } = await facade.verify(WHOLE);
+  expect(none).toEqual([]);
+  expect(undecided).toMatchObject([{ account: null, reason: expect.stringContaining('not in this mode') }]);
+  expect(undecided[0]!.laws).toContain('balance-is-sum');
+  expect(undecided[0]!.laws).not.toContain('log-versions');
+
+  const columns = await plantable(database.sql);
+  const random = createRandom(5);
+  const missed: string[] = [];
+  let planted = 0;
+  for (let n = 0; planted < PLANTED && n < PLANTED * 3; n += 1) {
+    const column = columns[PLANTED < columns.length ? random.below(columns.length) : n % columns.length]!;
+    const one = await plant(database, column, random);
+    if (!one) continue;
+    planted += 1;
+    const { findings } = await verifier.verify({ ...WHOLE, accountId: one.accountId });
+    if (findings.length === 0) missed.push(`${one.table}.${one.column}: ${one.before} to ${one.after}`);
+    await one.undo();
+  }
+  expect(missed).toEqual([]);
+  expect(planted).toBe(PLANTED);
+  expect(await verifier.verify(WHOLE)).toMatchObject({ holds: true });
+});
