@@ -175,9 +175,9 @@ function reportEvents(): void {
 /** Waits for all animations that end; a spinner's never does. */
 export async function waitForAnimations(page: Page): Promise<void> {
   await page.evaluate(async () => {
-    const shadows = [...document.querySelectorAll('psa-checkout, psa-payouts')].map(
-      ({ shadowRoot }) => shadowRoot,
-    );
+    const shadows = [
+      ...document.querySelectorAll('psa-checkout, psa-payouts, psa-wallet, psa-statement'),
+    ].map(({ shadowRoot }) => shadowRoot);
     const animations = [document, ...shadows].flatMap((root) => root?.getAnimations() ?? []);
     const ending = animations.filter(
       ({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY,

@@ -3,6 +3,8 @@ import { PsaCheckout, type PsaCheckoutEventMap } from '@psa/checkout';
 import type { Payout, PsaPayouts } from '@psa/checkout/payouts';
 import { PsaPayouts as PayoutsComponent } from '@psa/checkout/payouts/react';
 import { PsaCheckout as Component } from '@psa/checkout/react';
+import { PsaStatement as StatementComponent } from '@psa/checkout/statement/react';
+import type { PsaWallet } from '@psa/checkout/wallet';
 
 const element = document.querySelector('psa-checkout');
 const own: PsaCheckout | null = element;
@@ -86,5 +88,14 @@ export const list = (
   />
 );
 export const tableByProperty = <psa-payouts pageSize={20} />;
+const wallet: PsaWallet | null = document.querySelector('psa-wallet');
+wallet?.addEventListener('psa-wallet-update', ({ detail }) => detail.previous.balanceCents);
+export const figures = <psa-wallet figures="available ltc" history="7d" />;
+export const statement = (
+  <psa-statement kinds="PAYOUT" export onpsa-entry-select={({ detail }) => detail.entry.reference} />
+);
+export const statementComponent = (
+  <StatementComponent createdAfter="2026-03-01T00:00:00Z" labels={{ PAYOUT: 'Repasse' }} />
+);
 // @ts-expect-error no such order
 export const unsorted = <psa-payouts sort="colour" />;

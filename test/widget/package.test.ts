@@ -11,8 +11,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 const run = promisify(execFile);
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const widget = here('../../widget');
-/** The exports of the entries that define no element. */
+/** The exports of the entries, by their first part; those of the others are PsaCheckout. */
 const NAMES: Record<string, string> = {
+  './board': "[ 'PsaPayouts', 'PsaStatement', 'PsaWallet' ]",
+  './payouts': "[ 'PsaPayouts' ]",
+  './statement': "[ 'PsaStatement' ]",
+  './wallet': "[ 'PsaWallet' ]",
   './live': "[ 'PsaLiveError', 'UnfollowableError', 'createLiveClient', 'live' ]",
   './resume': `[
   'UnfollowableError',
@@ -128,17 +132,17 @@ it('every entry of the package can be imported on a server', async () => {
   const { exports } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'));
   const parts = Object.entries<{ default?: string }>(exports).filter(([, target]) => target.default);
   // Each element has the same sub-paths after its own, which is the package's for the checkout.
-  const elements = ['.', './payouts'];
-  const ofElements = elements.flatMap((own) => [
-    own,
-    ...['define', 'standalone', 'react'].map((part) => `${own}/${part}`),
-  ]);
+  const elements = ['.', './payouts', './wallet', './statement'];
+  const ofElements = elements.flatMap((own) => [own, ...['define', 'react'].map((part) => `${own}/${part}`)]);
+  const ofFiles = ['.', './payouts', './board'].map((own) => `${own}/standalone`);
   const ofNone = ['./live', './resume', './server'];
-  expect(new Set(parts.map(([name]) => name))).toEqual(new Set([...ofElements, ...ofNone]));
+  expect(new Set(parts.map(([name]) => name))).toEqual(
+    new Set([...ofElements, ...ofFiles, './board/define', ...ofNone]),
+  );
   for (const [name] of parts)
     expect(
       await inNode(`import * as all from '${join('@psa/checkout', name)}'; console.log(Object.keys(all))`),
-    ).toBe(NAMES[name] ?? (name.startsWith('./payouts') ? "[ 'PsaPayouts' ]" : "[ 'PsaCheckout' ]"));
+    ).toBe(NAMES[name] ?? NAMES[name.split('/', 2).join('/')] ?? "[ 'PsaCheckout' ]");
 });
 
 it('no entry for bundlers imports a computed address or has a static block, and those for React are of the client', async () => {
@@ -157,7 +161,12 @@ it('no entry for bundlers imports a computed address or has a static block, and 
   // Babel's settings for React Native refuse a static block.
   expect(codes.filter((code) => /\bstatic\s*\{/.test(code))).toEqual([]);
   const ofTheClient = scripts.filter((_, index) => /^['"]use client['"]/.test(codes[index]!));
-  expect(ofTheClient.sort()).toEqual(['react-payouts.js', 'react.js']);
+  expect(ofTheClient.sort()).toEqual([
+    'react-payouts.js',
+    'react-statement.js',
+    'react-wallet.js',
+    'react.js',
+  ]);
 });
 
 it('the element is registered by /define alone, and once', async () => {
@@ -181,14 +190,26 @@ it.each([
   [
     'PsaCheckout',
     '@psa/checkout',
-    'events.d.ts',
+    ['events.d.ts'],
     'payment status phase connection error expiresAt customer labels start openCheckout refresh retry reset focus',
   ],
   [
     'PsaPayouts',
     '@psa/checkout/payouts',
-    'payouts/events.d.ts',
+    ['payouts/events.d.ts', 'board/events.d.ts'],
     'payouts totalCount phase connection error labels renewToken refresh retry showNew focus',
+  ],
+  [
+    'PsaWallet',
+    '@psa/checkout/wallet',
+    ['wallet/events.d.ts', 'board/events.d.ts'],
+    'wallet phase connection error labels renewToken refresh retry',
+  ],
+  [
+    'PsaStatement',
+    '@psa/checkout/statement',
+    ['statement/events.d.ts', 'board/events.d.ts'],
+    'entries totalCount phase connection error labels renewToken refresh retry showNew focus',
   ],
 ])('the manifest describes %s as it is', async (type, entry, eventTypes, shown) => {
   const manifest = JSON.parse(await readFile(join(packed, 'custom-elements.json'), 'utf8'));
@@ -205,8 +226,12 @@ it.each([
   );
   expect(names(attributes)).toEqual(observed.split(',').sort());
 
-  const types = await readFile(join(packed, 'dist/types', eventTypes), 'utf8');
-  expect(names(events)).toEqual([...types.matchAll(/^ {4}'(psa-[\w-]+)'/gm)].map(([, name]) => name).sort());
+  const types = await Promise.all(
+    eventTypes.map((file) => readFile(join(packed, 'dist/types', file), 'utf8')),
+  );
+  expect(names(events)).toEqual(
+    [...types.join('').matchAll(/^ {4}'(psa-[\w-]+)'/gm)].map(([, name]) => name).sort(),
+  );
 
   expect(names(members)).toEqual(expect.arrayContaining(shown.split(' ')));
 });
@@ -214,6 +239,8 @@ it.each([
 it.each([
   ['PsaCheckout', ['psa-checkout.md']],
   ['PsaPayouts', ['psa-payouts.md', 'psa-checkout.md']],
+  ['PsaWallet', ['psa-wallet.md', 'psa-payouts.md', 'psa-checkout.md']],
+  ['PsaStatement', ['psa-statement.md', 'psa-wallet.md', 'psa-payouts.md', 'psa-checkout.md']],
 ])(
   'the documents name every attribute, event, part, slot, state and custom property of %s',
   async (type, documents) => {

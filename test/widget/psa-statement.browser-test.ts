@@ -112,6 +112,10 @@ describe('a filter', () => {
     await shows(() => words(part(element, 'summary')), expect.stringContaining('Saldo final R$ 10.090,00'));
     element.reference = 'ref-2';
     await shows(() => part(element, 'summary'), null);
+    element.reference = undefined;
+    await shows(() => part(element, 'summary') !== null, true);
+    element.token = undefined;
+    await shows(() => part(element, 'summary'), null);
   });
 });
 

@@ -54,7 +54,7 @@ export class DashboardData implements ReactiveController {
   readonly missing: Set<Part> = new Set();
   /** The ages of the data in front of another service. */
   readonly contact = new ServiceContact();
-  /** Passed to `<psa-payouts>`, which reads by itself. */
+  /** Passed to `<psa-payouts>` and `<psa-statement>`, which read by themselves. */
   credentials: Credentials | null = null;
   /** The lists whose older pages can be loaded. */
   readonly #lists = createLists((query, variables) => this.#request(query, variables));
@@ -128,7 +128,7 @@ export class DashboardData implements ReactiveController {
     return this.#api?.now() ?? new Date();
   }
 
-  /** Renews the token of the table of payouts. */
+  /** Renews the token of the elements. */
   renewToken = (): Promise<string> => this.#api?.renewToken() ?? Promise.reject(new Error('closed'));
 
   /** The sums that are disputed of a payment, as far as its disputes are loaded. */

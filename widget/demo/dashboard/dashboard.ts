@@ -1,5 +1,6 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import '../../src/payouts/define.ts';
+import '../../src/statement/define.ts';
 import { formatBrl, formatLtc, ZONE } from '../shared/format.ts';
 import './chart.ts';
 import { DISPUTE_COLUMNS, PAYMENT_COLUMNS } from './columns.ts';
@@ -135,6 +136,16 @@ export class DashboardApp extends LitElement {
           }
         </p>
       </psa-payouts>
+      <psa-statement
+        id="statement"
+        class="card"
+        export
+        .endpoint=${credentials?.endpoint}
+        .token=${credentials?.token}
+        .renewToken=${this.#data.renewToken}
+      >
+        <h2 slot="heading">Extrato</h2>
+      </psa-statement>
       <live-table
         id="card-payments"
         class="card"

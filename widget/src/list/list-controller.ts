@@ -156,10 +156,12 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
 
   async poll(signal: AbortSignal, page: object = { ids: this.list.openIds() }): Promise<() => void> {
     const size = pageSizeOf(this.host);
+    const { list } = this;
     const { view } = this.host;
     const answer = await this.#poll({ first: size, ...page }, signal);
     return () => {
-      if (view.filter !== this.host.view.filter) return;
+      // Another account, or another filter.
+      if (list !== this.list || view.filter !== this.host.view.filter) return;
       const { nodes: newest } = this.kind.listOf(answer);
       const { chosen, sort } = view;
       // At the first poll, an unlisted row is not new under a filter, or if an oldest-first list is incomplete.

@@ -78,6 +78,10 @@ export const styles = css`
     td.kind {
       padding-inline-end: 1rem;
     }
+    td.kind span {
+      white-space: normal;
+      line-height: 1.25;
+    }
     td:is(.created, .balance) {
       padding-block-start: 0.25rem;
       color: var(--_muted);

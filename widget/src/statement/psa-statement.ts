@@ -136,6 +136,8 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
 
   /** The first shown entry of each day, by the id of the day's heading. */
   #days = new Map<string, WalletEntry>();
+  /** The rows with their headings, and the ids for which they were arranged: a table that scrolls reads them often. */
+  #arranged: { ids: readonly string[]; rows: readonly string[] } = { ids: [], rows: [] };
   #closing: Closing | undefined;
   /** The period of `#closing`, and the number of entries for which it was read. */
   #closingOf = { period: '', count: -1 };
@@ -161,7 +163,8 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
     const period = this.#period;
-    if (period !== this.#closingOf.period) {
+    // The balances of another period, or of an account whose entries are gone, do not stay.
+    if (period !== this.#closingOf.period || (this.isEmpty && this.phase !== 'ready')) {
       this.#closing = undefined;
       this.#closingOf = { period, count: -1 };
       clearTimeout(this.#reading);
@@ -173,14 +176,19 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
 
   /** Puts the heading of each day above its first entry. */
   protected override arrangedRows(): readonly string[] {
+    const { ids } = this.data.list;
+    if (ids === this.#arranged.ids) return this.#arranged.rows;
     const rows: string[] = [];
     this.#days.clear();
     for (const entry of this.entries) {
       const day = dayOf(entry);
-      if (!this.#days.has(day)) rows.push(day);
-      if (!this.#days.has(day)) this.#days.set(day, entry);
+      if (!this.#days.has(day)) {
+        this.#days.set(day, entry);
+        rows.push(day);
+      }
       rows.push(entry.id);
     }
+    this.#arranged = { ids, rows };
     return rows;
   }
 
@@ -246,7 +254,7 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
         period,
         this.data.connectedSignal,
       );
-      if (this.#closingOf.period === asked.period) this.#closing = wallet.closing;
+      if (this.#closingOf === asked) this.#closing = wallet.closing;
     } catch {
       // A period of more than a year has no balances here.
     }
