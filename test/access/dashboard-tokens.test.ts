@@ -34,6 +34,7 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   ),
   token: { scope: [], query: '{ token(tokenId: "tok_000000000000000000000000") { status } }' },
   tokens: { scope: [], query: '{ tokens { nodes { tokenId } } }' },
+  retention: { scope: null, query: '{ retention { eventsDays } }' },
   viewer: { scope: null, query: '{ viewer { credential environment } }' },
   updatesCursor: { scope: null, query: '{ updatesCursor }' },
   node: { scope: 'products', query: '{ node(id: $product) { id } }' },
