@@ -1,5 +1,6 @@
 import { isValidPhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import { ERASED } from './erased.ts';
 import { maskTaxId, parseTaxId, type TaxIdKind } from './tax-id.ts';
 import { notNull, optionalLimit, type TextPattern } from './text.ts';
 
@@ -106,7 +107,7 @@ export function maskPixKey(key: string): string {
   return maskedKey(key) ?? '****';
 }
 
-/** Masks a key; null if the text is no key. */
+/** Masks a key; one that was erased is shown as such. Null if the text is no key. */
 export function maskedKey(key: string): string | null {
   switch (parsePixKey(key)?.kind) {
     case 'cpf':
@@ -119,7 +120,7 @@ export function maskedKey(key: string): string | null {
     case 'random':
       return `****${key.slice(-4)}`;
     case undefined:
-      return null;
+      return key === ERASED ? key : null;
   }
 }
 

@@ -61,6 +61,7 @@ import { createUpstreamCheck } from './modes/upstream-check.ts';
 import { serveAdminSocket } from './ops/admin-socket.ts';
 import { createArchiveSource } from './ops/archive/source.ts';
 import { copyFolder } from './ops/backup.ts';
+import { createErasureSteps } from './ops/erasure/steps.ts';
 import { createFaultLog } from './ops/fault-log.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createMetrics } from './ops/metrics.ts';
@@ -387,6 +388,7 @@ export async function createApp({
             }),
             ...createArchiveSource({ database, clock }),
             ...verifier,
+            ...createErasureSteps({ database, clock }),
           },
           log,
         }),

@@ -85,15 +85,15 @@ describe('the parser of psa', () => {
   test.each<[string, string]>([
     [
       'key',
-      'There is no command "key"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, verify, ltc, archive, backup, restore, restored',
+      'There is no command "key"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, verify, ltc, archive, erase, backup, restore, restored',
     ],
     [
       'constructor list',
-      'There is no command "constructor"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, verify, ltc, archive, backup, restore, restored',
+      'There is no command "constructor"; there are keys, accounts, doubts, upstream, store, tokens, webhooks, verify, ltc, archive, erase, backup, restore, restored',
     ],
     [
       '--json',
-      'A command is missing before --json; there are keys, accounts, doubts, upstream, store, tokens, webhooks, verify, ltc, archive, backup, restore, restored',
+      'A command is missing before --json; there are keys, accounts, doubts, upstream, store, tokens, webhooks, verify, ltc, archive, erase, backup, restore, restored',
     ],
     ['keys', 'A command is missing; there are keys create, keys list, keys revoke'],
     ['keys --json', 'A command is missing before --json; there are keys create, keys list, keys revoke'],
@@ -130,6 +130,8 @@ describe('the parser of psa', () => {
     ['restore', "Missing required argument 'FILE'"],
     ['archive write --to /a --key k', "Required option '--month <MONTH>' not specified"],
     ['archive write --month 2026-13 --to /a --key k', '--month must be a month, as 2026-10'],
+    ['erase --requested-by x', 'Give --email, --document, --phone, --pix-key or --customer'],
+    ['erase --email ana@x.example', 'Give --requested-by, or --dry-run'],
     ['archive verify', "Missing required argument 'FILES'"],
     ['restored --since', "Option '--since <TIME>' argument missing"],
     ['restore one.gz two.gz', 'Unexpected argument "two.gz"'],
@@ -218,6 +220,17 @@ describe('the parser of psa', () => {
     });
     expect(parseCommand(words('archive verify a.tar b.tar --public-key k.pub'))).toEqual({
       ...{ kind: 'archive.verify', files: ['a.tar', 'b.tar'], publicKeyFile: 'k.pub', json: false },
+    });
+  });
+
+  test('erase names a person and who asked for it', () => {
+    expect(parseCommand(['erase', '--email', 'ana@x.example', '--requested-by', 'ticket 1'])).toEqual({
+      kind: 'erase',
+      request: { email: 'ana@x.example', requestedBy: 'ticket 1', isDryRun: false },
+      json: false,
+    });
+    expect(parseCommand(words('erase --pix-key +5511987654321 --account acc_1 --dry-run'))).toMatchObject({
+      request: { accountId: 'acc_1', pixKey: '+5511987654321', isDryRun: true },
     });
   });
 

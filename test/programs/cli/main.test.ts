@@ -585,6 +585,32 @@ describe('on a data folder that a running server uses', () => {
     });
   });
 
+  test('erase takes a person out of what a running server has, and names what it did not reach', async () => {
+    const { dataDir, app } = await runningServer();
+    const environment = { PSA_DATA_DIR: dataDir };
+    const tenant = await firstTenant(app.database.sql);
+    const customer = { name: 'Ana Plantada', email: 'ana@plantada.example', externalId: 'C-7' };
+    const { payment } = await app.embedded!.payments.create(tenant, { valueCents: 500, customer });
+    const erase = ['erase', '--email', 'ANA@plantada.example', '--requested-by', 'ticket 4711'];
+    expect(await answer(environment, ...erase, '--dry-run')).toMatchObject({
+      ...{ erasureId: null, kept: [], found: ['a***@plantada.example'] },
+    });
+    const { code, stdout } = await psa(environment, ...erase);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('Erased, rows: 1 of event, 1 of payment'),
+    });
+    expect(stdout).toContain('Not reached: backups and archives');
+    expect((await app.embedded!.payments.find(tenant, payment.paymentId))?.customer).toEqual({
+      ...{ name: '[erased]', externalId: 'C-7' },
+    });
+    const wrong = await psa(environment, 'erase', '--document', '12345678900', '--dry-run');
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--document must be a CPF or a CNPJ'),
+    });
+  });
+
   test('backup saves the folder of a running server, restore fills another, and both explain what they refuse', async () => {
     const folder = temporaryFolder();
     const { dataDir, app } = await runningServer();

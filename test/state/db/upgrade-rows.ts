@@ -351,6 +351,10 @@ export const DATA: Record<string, string> = {
   '0053_verify': `
     insert into verify_checkpoint (account_id, environment, number, version, sums) values (${TENANT}, 0, 0, '{}');
     insert into verified_law (law, findings, verified_at) values ('log-head', 0, ${AT});`,
+  '0056_erasure': `
+    insert into erasure (erasure_id, account_id, person_hash, requested_by, started_at)
+      select 'era_65f0c0ffee65f0c0ffee65f0', account_id, repeat('0', 64), 'ticket 4711', ${AT}
+      from (values (${TENANT})) tenant (account_id, environment);`,
 };
 
 /** A mirrored resource of another service. */

@@ -3,6 +3,7 @@ import { PSA_COMMAND, programVersion, START_COMMAND } from '../../kernel/assets.
 import { withoutUndefined } from '../../kernel/objects.ts';
 import type { CommandOperation } from '../ops/operations.ts';
 import { type ArchiveCommand, defineArchiveCommands } from './archive-commands.ts';
+import { defineEraseCommand, type EraseCommand } from './erase-commands.ts';
 import { addSettings, createOption, type Options, toSettings } from './options.ts';
 import { UsageError } from './usage-error.ts';
 import { defineVerifyCommand } from './verify-command.ts';
@@ -20,7 +21,8 @@ export type ParsedCommand =
     }
   | { kind: 'backup'; file: string | null; json: boolean }
   | { kind: 'restore'; file: string; json: boolean }
-  | ArchiveCommand;
+  | ArchiveCommand
+  | EraseCommand;
 
 /** The command whose whole output is the result; npm prints lines of its own around that of a script. */
 const QUIET_COMMAND = PSA_COMMAND.replace('npm run', 'npm run --silent');
@@ -319,6 +321,7 @@ id and name are required. A mistake is named with its row, and changes nothing.`
     .action(perform('ltc.credit', (_, id) => ({ id })));
 
   defineArchiveCommands(program.command('archive'), { define, onParsed });
+  defineEraseCommand(program, { define, onParsed });
   define(
     program,
     'backup',

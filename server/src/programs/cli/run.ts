@@ -38,25 +38,23 @@ import { createDoubts } from '../modes/doubts.ts';
 import { createUpstreamCheck } from '../modes/upstream-check.ts';
 import { type Answer, callAdminSocket } from '../ops/admin-socket.ts';
 import { ArchiveError } from '../ops/archive/format.ts';
-import { type ArchiveSource, createArchiveSource } from '../ops/archive/source.ts';
+import { createArchiveSource } from '../ops/archive/source.ts';
 import { backUp, backupName, type OpenDatabase, restore, type Saved } from '../ops/backup.ts';
 import { describeDatabaseError, describeMissingDescriptors } from '../ops/database-errors.ts';
+import { createErasureSteps } from '../ops/erasure/steps.ts';
 import { retryWhileLocked } from '../ops/locked-folder.ts';
 import { describeRefusal, findOperation, type OperationName } from '../ops/operations.ts';
 import type { Verification } from '../verify/model.ts';
 import { createVerifier } from '../verify/verifier.ts';
 import { type ArchiveSurroundings, performArchive } from './archive.ts';
 import { type ParsedCommand, parseCommand } from './commands.ts';
+import { formatErased, performErasure } from './erase.ts';
 import { formatBackup, formatRestored, formatResult } from './format.ts';
 import { attend } from './progress.ts';
+import { archiveSourceOf, erasureStepsOf, type Perform, Refusal } from './steps.ts';
 import { UsageError } from './usage-error.ts';
 
 // The psa command: the operations of the service's own dashboard, from a terminal.
-
-/** The reason, in one line, why a command that was typed correctly cannot be performed. */
-class Refusal extends Error {
-  override readonly name = 'Refusal';
-}
 
 /** The parts of a process that a command uses. */
 export interface Terminal {
@@ -100,6 +98,15 @@ async function perform(
     const pathOf = (file: string) => resolve(invocationDir(env), file);
     stdout.write(await performArchive(command, { pathOf, withSource, terminal }));
     return 0;
+  }
+  if (command.kind === 'erase') {
+    const invalid = findOperation('erasure.begin')!.check(command.request);
+    if (invalid) throw new UsageError(describeRefusal(invalid), 'erase');
+    const erased = await withOperations(configure(), terminal, (performed) =>
+      performErasure(erasureStepsOf(performed), command.request),
+    );
+    stdout.write(command.json ? `${JSON.stringify(erased, null, 2)}\n` : formatErased(erased));
+    return erased.kept.length > 0 ? 1 : 0;
   }
   if (command.kind !== 'operation') {
     const saved = await backupOrRestore(command, configure(), terminal);
@@ -201,8 +208,6 @@ function performWhereDataAre(
 ): Promise<Answer> {
   return withOperations(config, terminal, (performed) => performed(operation, input));
 }
-
-type Perform = (operation: OperationName, input: object) => Promise<Answer>;
 
 /** Performs operations one after the other. A database that no server has open is opened once for all of them. */
 async function withOperations<Result>(
@@ -316,6 +321,7 @@ async function openOperations(config: Config, terminal: Terminal): Promise<Opera
       }),
       ...createArchiveSource(parts),
       ...createVerifier({ database, clock, isFacade: config.upstream !== null }),
+      ...createErasureSteps(parts),
     };
     return {
       close,
@@ -336,20 +342,6 @@ async function openOperations(config: Config, terminal: Terminal): Promise<Opera
     await close();
     throw error;
   }
-}
-
-/** The source of archives through operations. @throws Refusal */
-function archiveSourceOf(perform: Perform): ArchiveSource {
-  const resultOf = async <Result>(operation: OperationName, input: object): Promise<Result> => {
-    const answer = await perform(operation, input);
-    if (!answer.ok) throw new Refusal(answer.message);
-    return answer.result as Result;
-  };
-  return {
-    openArchive: (input) => resultOf('archive.open', input),
-    reportArchive: (input) => resultOf('archive.report', input),
-    readArchive: (input) => resultOf('archive.read', input),
-  };
 }
 
 /** Whether a server has started on this database: its first start creates the first account. */

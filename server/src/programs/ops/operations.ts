@@ -36,12 +36,13 @@ import {
   readArchiveInput,
   reportArchiveInput,
 } from './archive/source.ts';
+import { beginErasureInput, type ErasureSteps, endErasureInput, stepErasureInput } from './erasure/steps.ts';
 
 /** The operations of the psa command, in its own process or in a running server. */
 export type OperationName = keyof typeof OPERATIONS;
 
 /** The operations that are a command by themselves: the others are steps of one. */
-export type CommandOperation = Exclude<OperationName, `archive.${string}`>;
+export type CommandOperation = Exclude<OperationName, `${'archive' | 'erasure'}.${string}`>;
 
 interface Operation {
   /** Returns the error of an invalid input, or null. */
@@ -60,6 +61,7 @@ export type Managed = Administration &
   WebhookAdministration &
   ArchiveSource &
   Verifier &
+  ErasureSteps &
   UpstreamChecker;
 
 const OPERATIONS = {
@@ -102,6 +104,11 @@ const OPERATIONS = {
   ),
   'archive.read': operation(readArchiveInput, (administration, input) => administration.readArchive(input)),
   verify: operation(verifyInput, (administration, input) => administration.verify(input)),
+  'erasure.begin': operation(beginErasureInput, (administration, input) =>
+    administration.beginErasure(input),
+  ),
+  'erasure.step': operation(stepErasureInput, (administration, input) => administration.stepErasure(input)),
+  'erasure.end': operation(endErasureInput, (administration, input) => administration.endErasure(input)),
   'tokens.revoke': operation(revokeTokenInput, (administration, input) => administration.revokeToken(input)),
 };
 
@@ -170,5 +177,11 @@ const OPTIONS: Record<string, string> = {
   event: 'the event',
   reference: '--reference',
   month: '--month',
+  email: '--email',
+  document: '--document',
+  phone: '--phone',
+  pixKey: '--pix-key',
+  customer: '--customer',
+  requestedBy: '--requested-by',
   responseStatus: '--response-status',
 };
