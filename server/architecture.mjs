@@ -90,7 +90,7 @@ export const LAYERS = [
   // What `psa upstream check` looks for.
   layer('checks', /checks\.ts$/, 'pure wire', 'pure', 'upstream'),
   layer('wire', /wire\.ts$/, 'pure', 'pure wire', ''),
-  layer('routes', /routes\.ts$/, 'pure wire', 'pure', 'api/http'),
+  layer('routes', /(?:routes|export)\.ts$/, 'pure wire routes', 'pure', 'api/http'),
   layer('schema', /schema\.ts$/, 'pure schema events', 'pure schema', 'api/graphql state/events'),
   // Types, rules, decisions: whatever has no name above.
   layer(

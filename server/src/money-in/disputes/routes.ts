@@ -1,26 +1,15 @@
 import { z } from 'zod';
-import {
-  type Column,
-  type Export,
-  exportOf,
-  instant,
-  moved,
-  pagesOf,
-  text,
-} from '../../api/http/exports/export.ts';
 import { sentFile, uploadedFile } from '../../api/http/file-bodies.ts';
 import {
   anyOf,
   centsQuery,
   listQuery,
   periodQuery,
-  readFilterQuery,
   readListQuery,
   textQuery,
 } from '../../api/http/list-query.ts';
 import { pageOf, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
-import type { ListRange } from '../../kernel/list-range.ts';
 import {
   type DisputeFiles,
   fileIdText,
@@ -31,7 +20,6 @@ import {
 } from './files.ts';
 import {
   DISPUTE_STATUSES,
-  type Dispute,
   type DisputeFilter,
   type DisputeService,
   disputeIdText,
@@ -46,7 +34,7 @@ const TAG = 'Disputes';
 const FILES = { mediaTypes: MEDIA_TYPES, maxBytes: MAX_FILE_BYTES };
 
 /** The parameters of the list and of the export. */
-const FILTER = {
+export const FILTER = {
   status: anyOf(DISPUTE_STATUSES, 'disputes'),
   reference: textQuery('Selects the dispute with this id'),
   ...centsQuery('disputes'),
@@ -182,34 +170,4 @@ export function createDisputeRoutes({
       },
     }),
   ];
-}
-
-// ── The export ──────────────────────────────────────────────────────────────────────────────────
-
-const COLUMNS: readonly Column<Dispute>[] = [
-  text('disputeId', ({ disputeId }) => disputeId),
-  text('status', ({ status }) => status),
-  text('reason', ({ reason }) => reason),
-  text('ofType', ({ resource }) => resource?.type),
-  text('ofId', ({ resource }) => resource?.id),
-  instant('createdAt', ({ createdAt }) => createdAt),
-  instant('evidenceDueAt', ({ evidenceDueAt }) => evidenceDueAt),
-  instant('closedAt', ({ closedAt }) => closedAt),
-  instant('acceptedAt', ({ acceptedAt }) => acceptedAt),
-  moved('amount', ({ amountCents }) => amountCents),
-];
-
-/** Disputes as a file. */
-export function createDisputeExport({ disputes }: { disputes: Pick<DisputeService, 'list'> }): Export {
-  return exportOf({
-    name: 'disputes',
-    rights: ['disputes.read'],
-    query: z.object(FILTER),
-    columns: COLUMNS,
-    open({ tenant }, members) {
-      const filter = readFilterQuery<DisputeFilter>(members);
-      const list = (range: ListRange) => disputes.list(tenant, { ...filter, ...range });
-      return { pages: (after) => pagesOf(list, ({ resource }) => resource, after) };
-    },
-  });
 }

@@ -1,30 +1,9 @@
 import { z } from 'zod';
-import {
-  type Column,
-  type Export,
-  exportOf,
-  instant,
-  moved,
-  pagesOf,
-  text,
-} from '../../api/http/exports/export.ts';
-import { anyOf, centsQuery, periodQuery, readFilterQuery, textQuery } from '../../api/http/list-query.ts';
 import { type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
-import type { ListRange } from '../../kernel/list-range.ts';
 import { chargeIdText } from '../charges/model.ts';
 import { paymentIdText } from '../payments/model.ts';
-import {
-  isRefundId,
-  keyInReference,
-  READ_REFUNDED,
-  REFUND_STATUSES,
-  type Refund,
-  type RefundFilter,
-  type RefundService,
-  readableTypes,
-  refundInput,
-} from './model.ts';
+import { isRefundId, keyInReference, type RefundService, refundInput } from './model.ts';
 import { refundToWire, refundWire } from './wire.ts';
 
 const TAG = 'Refunds';
@@ -123,42 +102,4 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       },
     }),
   ];
-}
-
-// ── The export ──────────────────────────────────────────────────────────────────────────────────
-
-const COLUMNS: readonly Column<Refund>[] = [
-  text('refundId', ({ refundId }) => refundId),
-  text('status', ({ status }) => status),
-  text('ofType', ({ resource }) => resource.type),
-  text('ofId', ({ resource }) => resource.id),
-  instant('createdAt', ({ createdAt }) => createdAt),
-  instant('completedAt', ({ completedAt }) => completedAt),
-  instant('failedAt', ({ failedAt }) => failedAt),
-  moved('amount', ({ amountCents }) => amountCents),
-  text('reason', ({ reason }) => reason),
-  text('endToEndId', ({ endToEndId }) => endToEndId),
-  text('failureReason', ({ failureReason }) => failureReason),
-];
-
-/** Refunds as a file: those of the sales that the caller may read. */
-export function createRefundExport({ refunds }: { refunds: Pick<RefundService, 'list'> }): Export {
-  return exportOf({
-    name: 'refunds',
-    rights: [READ_REFUNDED.card_payment, READ_REFUNDED.payment],
-    query: z.object({
-      status: anyOf(REFUND_STATUSES, 'refunds'),
-      reference: textQuery('Selects the refund with this refundId or endToEndId'),
-      ...centsQuery('refunds'),
-      ...periodQuery('created', 'refunds that were requested'),
-      ...periodQuery('completed', 'refunds that were completed'),
-      ...periodQuery('failed', 'refunds that failed'),
-    }),
-    columns: COLUMNS,
-    open(caller, members) {
-      const filter = { ...readFilterQuery<RefundFilter>(members), types: readableTypes(caller) };
-      const list = (range: ListRange) => refunds.list(caller.tenant, { ...filter, ...range });
-      return { pages: (after) => pagesOf(list, ({ resource }) => resource, after) };
-    },
-  });
 }

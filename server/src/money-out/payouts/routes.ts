@@ -1,33 +1,19 @@
 import { z } from 'zod';
 import {
-  type Column,
-  type Export,
-  exportOf,
-  instant,
-  moved,
-  pagesOf,
-  text,
-} from '../../api/http/exports/export.ts';
-import {
   anyOf,
   centsQuery,
   listQuery,
   periodQuery,
-  readFilterQuery,
   readListQuery,
   textQuery,
 } from '../../api/http/list-query.ts';
 import { byKey, pageOf, pageOrKeyed, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { NotFoundError, ValidationError } from '../../kernel/errors.ts';
-import type { ListRange } from '../../kernel/list-range.ts';
 import { PAYOUT_METHODS } from '../../kernel/payout-methods/registry.ts';
 import {
   isPayoutCode,
   isWithdrawalId,
-  maskDestination,
   type OwnPayout,
-  PAYOUT_STATUSES,
-  type Payout,
   type PayoutFilter,
   type PayoutService,
 } from './model.ts';
@@ -36,7 +22,7 @@ import { payoutRequestWire, payoutToWire, payoutWire, statusesOfWord, WIRE_STATU
 const TAG = 'Payouts';
 
 /** The parameters of lists and of the export, beside the status. */
-const DETAILS = {
+export const DETAILS = {
   method: anyOf(PAYOUT_METHODS, 'withdrawals'),
   ...periodQuery('requested', 'withdrawals that were requested'),
   ...periodQuery('processed', 'withdrawals that were completed or denied'),
@@ -130,40 +116,4 @@ function asOnTheWire(error: unknown): never {
   throw new ValidationError(
     error.fields.map(({ path, message }) => ({ path: path.replace('amountCents', 'amount'), message })),
   );
-}
-
-// ── The export ──────────────────────────────────────────────────────────────────────────────────
-
-const COLUMNS: readonly Column<Payout>[] = [
-  text('withdrawalId', ({ withdrawalId }) => withdrawalId),
-  text('code', ({ code }) => code),
-  text('externalId', ({ externalId }) => externalId),
-  text('status', ({ status }) => status),
-  text('method', ({ method }) => method),
-  instant('requestedAt', ({ requestedAt }) => requestedAt),
-  instant('processedAt', ({ processedAt }) => processedAt),
-  instant('returnedAt', ({ returnedAt }) => returnedAt),
-  moved('amount', ({ amountCents }) => amountCents),
-  moved('serviceFee', ({ feeCents }) => feeCents),
-  moved('netAmount', ({ amountCents, feeCents }) => (feeCents === null ? null : amountCents - feeCents)),
-  moved('amountLtc', ({ litoshi }) => litoshi, 'litoshi'),
-  text('destination', (payout) => maskDestination(payout, { masksPublic: true })),
-  text('destinationKind', ({ destinationKind }) => destinationKind),
-  text('endToEndId', ({ endToEndId }) => endToEndId),
-  text('deniedReason', ({ deniedReason }) => deniedReason),
-];
-
-/** Payouts of the main account as a file. */
-export function createPayoutExport({ payouts }: { payouts: Pick<PayoutService, 'listKept'> }): Export {
-  return exportOf({
-    name: 'payouts',
-    rights: ['payouts.read'],
-    query: z.object({ status: anyOf(PAYOUT_STATUSES, 'payouts'), ...DETAILS }),
-    columns: COLUMNS,
-    open({ tenant }, members) {
-      const filter = readFilterQuery<PayoutFilter>(members);
-      const list = (range: ListRange) => payouts.listKept(tenant, { ...filter, ...range });
-      return { pages: (after) => pagesOf(list, ({ payout }) => payout, after) };
-    },
-  });
 }

@@ -1,26 +1,15 @@
 import { z } from 'zod';
 import {
-  type Column,
-  type Export,
-  exportOf,
-  figure,
-  instant,
-  pagesOf,
-  text,
-} from '../../api/http/exports/export.ts';
-import {
   anyOf,
   centsQuery,
   listQuery,
   periodQuery,
-  readFilterQuery,
   readListQuery,
   textQuery,
 } from '../../api/http/list-query.ts';
 import { byKey, pageOf, pageOrKeyed, type RestOperation, restOperation } from '../../api/http/rest.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import { LONG_EXTERNAL_ID } from '../../kernel/list-filter.ts';
-import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { longExternalIdText } from '../../kernel/text.ts';
 import {
@@ -31,10 +20,8 @@ import {
   type StatementFilter,
   type StoredSubaccount,
   SUBACCOUNT_PAYOUT_STATUSES,
-  type Subaccount,
   type SubaccountFilter,
   type SubaccountPayoutFilter,
-  type SubaccountService,
   transferInput,
 } from './model.ts';
 import { payoutReferenceText, subaccountIdText } from './names.ts';
@@ -52,7 +39,7 @@ const TAG = 'Subaccounts';
 const NO_SUBACCOUNT = 'Subaccount not found';
 
 /** The parameters of the list and of the export. */
-const FILTER = {
+export const FILTER = {
   externalId: longExternalIdText
     .optional()
     .meta({ description: 'Selects the subaccount with this externalId' }),
@@ -254,33 +241,4 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       },
     }),
   ];
-}
-
-// ── The export ──────────────────────────────────────────────────────────────────────────────────
-
-const COLUMNS: readonly Column<Subaccount>[] = [
-  text('subaccountId', ({ id }) => id),
-  text('name', ({ name }) => name),
-  text('externalId', ({ externalId }) => externalId),
-  instant('createdAt', ({ createdAt }) => createdAt),
-  figure('balance', ({ balanceCents }) => balanceCents),
-];
-
-/** Subaccounts as a file, each with its balance of the moment at which its row was read. */
-export function createSubaccountExport({
-  subaccounts,
-}: {
-  subaccounts: Pick<SubaccountService, 'list'>;
-}): Export {
-  return exportOf({
-    name: 'subaccounts',
-    rights: ['subaccounts.read'],
-    query: z.object(FILTER),
-    columns: COLUMNS,
-    open({ tenant }, members) {
-      const filter = readFilterQuery<SubaccountFilter>(members, LONG_EXTERNAL_ID);
-      const list = (range: ListRange) => subaccounts.list(tenant, { ...filter, ...range });
-      return { pages: (after) => pagesOf(list, ({ item }) => item, after) };
-    },
-  });
 }

@@ -1,41 +1,19 @@
 import { z } from 'zod';
 import {
-  amountMembers,
-  type Column,
-  type Export,
-  exportOf,
-  type Figures,
-  figure,
-  instant,
-  moved,
-  PAGE_ROWS,
-  type Pages,
-  text,
-  type Unit,
-} from '../../api/http/exports/export.ts';
-import {
   anyOf,
   centsQuery,
   instantParameter,
   listQuery,
   periodQuery,
-  readFilterQuery,
   readListQuery,
   textQuery,
 } from '../../api/http/list-query.ts';
 import { pageOf, type RestOperation, restOperation } from '../../api/http/rest.ts';
-import type { ListRange } from '../../kernel/list-range.ts';
-import type { Wallet } from './model.ts';
-import {
-  type StatementService,
-  WALLET_ENTRY_KINDS,
-  type WalletEntry,
-  type WalletEntryFilter,
-} from './statement.ts';
+import { type StatementService, WALLET_ENTRY_KINDS, type WalletEntryFilter } from './statement.ts';
 import { closingToWire, closingWire, walletEntryToWire, walletEntryWire } from './statement-wire.ts';
 
 /** The parameters of the list and of the export. */
-const FILTER = {
+export const FILTER = {
   kind: anyOf(WALLET_ENTRY_KINDS, 'entries'),
   ...periodQuery('created', 'entries made'),
   reference: textQuery(
@@ -87,107 +65,3 @@ export function createStatementRoutes({ statement }: { statement: StatementServi
     }),
   ];
 }
-
-// ── The export ──────────────────────────────────────────────────────────────────────────────────
-
-/** The figures of a wallet after an entry, and what the entry has changed each by. */
-const FIGURES: readonly {
-  name: string;
-  after: (wallet: Wallet) => number | null;
-  change: string;
-  of: (entry: WalletEntry) => number;
-  unit?: Unit;
-}[] = [
-  {
-    ...{ name: 'balance', after: ({ balanceCents }) => balanceCents },
-    ...{ change: 'amount', of: ({ amountCents }) => amountCents },
-  },
-  {
-    ...{ name: 'subaccountsBalance', after: ({ subaccountsBalanceCents }) => subaccountsBalanceCents },
-    ...{ change: 'subaccountsDelta', of: ({ subaccountsDeltaCents }) => subaccountsDeltaCents },
-  },
-  {
-    ...{ name: 'pendingRelease', after: ({ pendingReleaseCents }) => pendingReleaseCents },
-    ...{ change: 'pendingReleaseDelta', of: ({ pendingReleaseDeltaCents }) => pendingReleaseDeltaCents },
-  },
-  {
-    ...{ name: 'disputeBlocked', after: ({ disputeBlockedCents }) => disputeBlockedCents },
-    ...{ change: 'disputeBlockedDelta', of: ({ disputeBlockedDeltaCents }) => disputeBlockedDeltaCents },
-  },
-  {
-    ...{ name: 'receivable', after: ({ receivableCents }) => receivableCents },
-    ...{ change: 'receivableDelta', of: ({ receivableDeltaCents }) => receivableDeltaCents },
-  },
-  {
-    ...{ name: 'cryptoBalanceLtc', after: ({ cryptoBalanceLitoshi }) => cryptoBalanceLitoshi },
-    ...{ change: 'cryptoDeltaLtc', of: ({ litoshiDelta }) => litoshiDelta, unit: 'litoshi' },
-  },
-];
-
-const COLUMNS: readonly Column<WalletEntry>[] = [
-  instant('createdAt', ({ createdAt }) => createdAt),
-  text('kind', ({ kind }) => kind),
-  text('reference', ({ reference }) => reference),
-  text('resourceType', ({ resource }) => resource?.type),
-  text('resourceId', ({ resource }) => resource?.id),
-  text('subaccountId', ({ subaccountId }) => subaccountId),
-  ...FIGURES.map(({ change, of, unit }) => moved(change, of, unit)),
-  moved('serviceFee', ({ feeCents }) => feeCents),
-  ...FIGURES.map(({ name, after, unit }) => figure<WalletEntry>(name, (entry) => after(entry.after), unit)),
-  figure('unexplained', ({ unexplainedCents }) => unexplainedCents),
-];
-
-function figuresOf(wallet: Wallet, without: WalletEntry | null): Figures {
-  return Object.fromEntries(
-    FIGURES.flatMap(({ name, after, of, unit = 'cents' }) => {
-      const units = after(wallet);
-      return amountMembers(name, unit, units === null ? null : units - (without ? of(without) : 0));
-    }),
-  );
-}
-
-/** The statement as a file, oldest first. */
-export function createStatementExport({ statement }: { statement: StatementService }): Export {
-  return exportOf({
-    name: 'statement',
-    rights: ['statement.read'],
-    query: z.object(FILTER),
-    columns: COLUMNS,
-    open({ tenant }, members) {
-      const filter = readFilterQuery<WalletEntryFilter>(members);
-      const { createdAfter: _, createdBefore: end, ...others } = filter;
-      const isWhole = Object.keys(others).length === 0;
-      return {
-        pages: (after) => oldestFirst((range) => statement.list(tenant, { ...filter, ...range }), after),
-        ...(isWhole && {
-          ends: {
-            before: (entry) => figuresOf(entry.after, entry),
-            after: (entry) => figuresOf(entry.after, null),
-            async withoutRows() {
-              const at = await statement.at(tenant, end ? new Date(end.getTime() - 1) : LAST_INSTANT);
-              return at && figuresOf(at.figures, null);
-            },
-          },
-        }),
-      };
-    },
-  });
-}
-
-const LAST_INSTANT = new Date(8.64e15);
-
-/** Reads the statement up to its newest entry of now, which is found first: under writers it would have no end. */
-async function* oldestFirst(list: StatementList, after: number | undefined): Pages<WalletEntry> {
-  const { items: newest } = await list({ end: 'first', limit: 1 });
-  if (newest.length === 0) return;
-  const behindNewest = newest[0]!.position + 1;
-  for (let last = after; ; ) {
-    const { items, more } = await list({ end: 'last', limit: PAGE_ROWS, before: last, after: behindNewest });
-    const rows = items.map(({ position, entry }) => ({ position, row: entry })).reverse();
-    if (rows.length > 0) yield rows;
-    if (!more || rows.length === 0) return;
-    last = rows.at(-1)!.position;
-  }
-}
-
-type StatementList = (range: ListRange) => ReturnType<StatementService['list']>;

@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import type { Caller, Right } from '../../../kernel/caller.ts';
 import type { ListedRange, ListRange } from '../../../kernel/list-range.ts';
 import { decimalText, LITOSHI_DECIMALS, REAIS_DECIMALS } from '../../../kernel/money.ts';
+import type { Tenant } from '../../../kernel/tenant.ts';
+import { readFilterQuery } from '../list-query.ts';
 
 // An export is a whole list as one file. A slice declares the columns of its rows, and reads them page by page.
 
@@ -97,7 +99,7 @@ interface Definition<Row, Members extends z.ZodRawShape> {
   /** The name of the file, without its extension. */
   readonly name: string;
   /** The parameters that select rows: the filter of the list under its names in GraphQL. */
-  readonly query: z.ZodObject<Members>;
+  readonly query: Members;
   readonly columns: readonly Column<Row>[];
   /** The caller has one of these rights at least; the file has the rows that its rights show. */
   readonly rights: readonly [Right, ...Right[]];
@@ -135,4 +137,19 @@ export async function* pagesOf<Item extends { readonly position: number }, Row>(
     if (!more || items.length === 0) return;
     last = items.at(-1)!.position;
   }
+}
+
+/** Makes the `open` of an export whose rows are the items of one list. `filterOf`: the filter, if a caller sees fewer. */
+export function readingOf<Filter extends object, Item extends { readonly position: number }, Row>(
+  list: (tenant: Tenant, range: ListRange & Filter) => Promise<ListedRange<Item>>,
+  rowOf: (item: Item) => Row,
+  filterOf: (members: Readonly<Record<string, unknown>>, caller: Caller) => Filter = (members) =>
+    readFilterQuery(members),
+) {
+  return (caller: Caller, members: Readonly<Record<string, unknown>>): Reading<Row> => {
+    const filter = filterOf(members, caller);
+    return {
+      pages: (after) => pagesOf((range) => list(caller.tenant, { ...filter, ...range }), rowOf, after),
+    };
+  };
 }

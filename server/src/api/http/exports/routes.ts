@@ -193,7 +193,7 @@ function findExport(all: readonly Export[], file: string): { found: Export; form
 
 /** @throws ValidationError naming the parameter */
 function readQuery(found: Export, format: Format, url: URL) {
-  const query = found.query.extend(OWN);
+  const query = z.object({ ...found.query, ...OWN });
   const given = queryOf(query, `GET /exports/${found.name}.${format}`, url);
   if (format !== 'csv' && given.excel !== undefined)
     throw new ValidationError([{ path: 'excel', message: 'is for .csv' }]);
