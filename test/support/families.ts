@@ -72,29 +72,39 @@ async function sellByPix({ app, tenant }: Merchant): Promise<DisputedResource> {
   return { type: 'payment', id: payment.paymentId };
 }
 
-async function receivePix(app: TestApp, tenant: Tenant, paymentId: string): Promise<void> {
-  await app.pix.pay({ txid: txidOf(paymentId) });
-  await app.payments.receive(tenant, paymentId);
+async function receivePix(
+  app: TestApp,
+  tenant: Tenant,
+  id: string,
+  of: { receive(tenant: Tenant, id: string): Promise<unknown> } = app.payments,
+): Promise<void> {
+  await app.pix.pay({ txid: txidOf(id) });
+  await of.receive(tenant, id);
   await app.work.settled();
+}
+
+/** The names of a family by that of one resource, and what most families are. */
+function namedBy(one: string) {
+  const list = `${one}s`;
+  return {
+    ...{ one, list, follow: `${one}Updates` },
+    all: `all${one.charAt(0).toUpperCase()}${one.slice(1)}Updates`,
+    path: `/${list.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    ...{ isFinal: true, isListed: true },
+  };
 }
 
 export const FAMILIES: readonly Family[] = [
   {
     type: 'CardPayment',
-    one: 'cardPayment',
+    ...namedBy('cardPayment'),
     id: 'orderCode',
-    list: 'cardPayments',
     statuses: { argument: 'status', type: 'CardPaymentStatus' },
-    follow: 'cardPaymentUpdates',
-    all: 'allCardPaymentUpdates',
     goes: ['PENDING', 'PAID'],
-    isFinal: true,
     scope: 'card_payments',
     otherScope: 'payments',
     absent: 'PSC-NOBODY',
     malformed: [],
-    path: '/card-payments',
-    isListed: true,
     make: async ({ app, tenant }) =>
       (await app.cardPayments.create(tenant, { valueCents: 5000 })).payment.orderCode,
     change: async ({ app }, orderCode) => {
@@ -103,14 +113,10 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     type: 'Payment',
-    one: 'payment',
+    ...namedBy('payment'),
     id: 'paymentId',
-    list: 'payments',
     statuses: { argument: 'filter', type: 'PaymentStatus' },
-    follow: 'paymentUpdates',
-    all: 'allPaymentUpdates',
     goes: ['PENDING', 'PAID'],
-    isFinal: true,
     scope: 'payments',
     otherScope: 'card_payments',
     absent: `psa_${hex(32)}`,
@@ -124,51 +130,33 @@ export const FAMILIES: readonly Family[] = [
       `psa_sub_${hex(32)}`,
       `psa_${'A'.repeat(32)}`,
     ],
-    path: '/payments',
-    isListed: true,
     make: async ({ app, tenant }) =>
       (await app.payments.create(tenant, { valueCents: 5000 })).payment.paymentId,
     change: ({ app, tenant }, paymentId) => receivePix(app, tenant, paymentId),
   },
   {
     type: 'Charge',
-    one: 'charge',
+    ...namedBy('charge'),
     id: 'chargeId',
-    list: 'charges',
     statuses: { argument: 'filter', type: 'PaymentStatus' },
-    follow: 'chargeUpdates',
-    all: 'allChargeUpdates',
     goes: ['PENDING', 'PAID'],
-    isFinal: true,
     scope: 'payments',
     otherScope: 'card_payments',
     absent: `psc_${hex(32)}`,
     malformed: ['', 'psa_1', `psa_${hex(32)}`, `psc_${hex(31)}`, `psplit_${'A'.repeat(32)}`],
-    path: '/charges',
-    isListed: true,
     make: async ({ app, tenant }) => (await app.charges.create(tenant, { valueCents: 5000 })).charge.chargeId,
-    change: async ({ app, tenant }, chargeId) => {
-      await app.pix.pay({ txid: txidOf(chargeId) });
-      await app.charges.receive(tenant, chargeId);
-      await app.work.settled();
-    },
+    change: ({ app, tenant }, chargeId) => receivePix(app, tenant, chargeId, app.charges),
   },
   {
     type: 'PixSubscription',
-    one: 'subscription',
+    ...namedBy('subscription'),
     id: 'subscriptionId',
-    list: 'subscriptions',
     statuses: { argument: 'status', type: 'PixSubscriptionStatus' },
-    follow: 'subscriptionUpdates',
-    all: 'allSubscriptionUpdates',
     goes: ['PENDING', 'CANCELED'],
-    isFinal: true,
     scope: 'subscriptions',
     otherScope: 'payments',
     absent: `psa_sub_${hex(32)}`,
     malformed: ['', `psa_${hex(32)}`, `psa_sub_${hex(31)}`],
-    path: '/subscriptions',
-    isListed: true,
     make: async ({ app, tenant }) =>
       (await app.subscriptions.create(tenant, { valueCents: 4990, interval: 'monthly' })).subscription
         .subscriptionId,
@@ -178,19 +166,15 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     type: 'Refund',
-    one: 'refund',
+    ...namedBy('refund'),
     id: 'refundId',
-    list: 'refunds',
     statuses: { argument: 'status', type: 'RefundStatus' },
     follow: null,
-    all: 'allRefundUpdates',
     goes: ['PROCESSING', 'COMPLETED'],
-    isFinal: true,
     scope: 'payments',
     otherScope: 'wallet',
     absent: `ref_${hex(24)}`,
     malformed: ['', 'ref_x', `ref_${'A'.repeat(24)}`, 'ref_idem_é'],
-    path: '/refunds',
     isListed: false,
     make: async (of) => {
       const { client } = of;
@@ -205,20 +189,15 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     type: 'Dispute',
-    one: 'dispute',
+    ...namedBy('dispute'),
     id: 'disputeId',
-    list: 'disputes',
     statuses: { argument: 'status', type: 'DisputeStatus' },
-    follow: 'disputeUpdates',
-    all: 'allDisputeUpdates',
     goes: ['OPEN', 'LOST'],
     isFinal: false,
     scope: 'disputes',
     otherScope: 'payments',
     absent: `dsp_${hex(24)}`,
     malformed: ['', 'dsp_x', `ref_${hex(24)}`],
-    path: '/disputes',
-    isListed: true,
     make: ({ app, tenant }) => app.controls.openDispute(tenant, { amountCents: 2000 }),
     change: async ({ app, tenant }, disputeId) => {
       await app.controls.closeDispute(tenant, disputeId, 'lost');
@@ -226,20 +205,14 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     type: 'Payout',
-    one: 'payout',
+    ...namedBy('payout'),
     id: 'withdrawalId',
-    list: 'payouts',
     statuses: { argument: 'filter', type: 'PayoutStatus' },
-    follow: 'payoutUpdates',
-    all: 'allPayoutUpdates',
     goes: ['PENDING', 'COMPLETED'],
-    isFinal: true,
     scope: 'payouts',
     otherScope: 'wallet',
     absent: hex(24),
     malformed: ['', 'x', 'A'.repeat(24), hex(23)],
-    path: '/payouts',
-    isListed: true,
     make: requestPayout,
     change: ({ app }) => pass(app, 2_000),
   },
