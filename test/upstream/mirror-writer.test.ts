@@ -8,6 +8,7 @@ import { type Database, StatementInterrupted } from '../../server/src/state/db/d
 import { readAfter } from '../../server/src/state/events/log.ts';
 import { selectMirrored } from '../../server/src/upstream/mirror-store.ts';
 import { MAX_WAITING } from '../../server/src/upstream/mirror-writer.ts';
+import type { Observed } from '../../server/src/upstream/shown-batch.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { startFacade } from '../support/facade.ts';
@@ -34,6 +35,7 @@ describeOnDatabase('what a query has seen, shown before it is kept', (open) => {
   /** A service with payments, and a facade whose transactions a test can hold or fail. */
   async function start(as: Partial<Parameters<typeof startFacade>[0]> = {}) {
     let held = Promise.resolve();
+    let silent: Promise<void> | null = null;
     let failure: (() => Error | null) | null = null;
     const script = createScriptedService();
     const payments = new Map<string, object>();
@@ -46,9 +48,12 @@ describeOnDatabase('what a query has seen, shown before it is kept', (open) => {
       ...as,
       database: {
         ...database,
+        lanes: 2,
         // A held transaction has not begun: PGlite has one connection, which reads need meanwhile.
         async transaction(work) {
-          await held;
+          const until = silent ?? held;
+          silent = null;
+          await until;
           return database.transaction(async (sql) => {
             const result = await work(sql);
             const error = failure?.();
@@ -89,6 +94,12 @@ describeOnDatabase('what a query has seen, shown before it is kept', (open) => {
       hold() {
         const { promise, resolve } = deferred();
         held = promise;
+        return () => resolve();
+      },
+      /** Holds the next transaction alone until the returned function is called. */
+      silence() {
+        const { promise, resolve } = deferred();
+        silent = promise;
         return () => resolve();
       },
       failing(next: typeof failure) {
@@ -147,6 +158,36 @@ describeOnDatabase('what a query has seen, shown before it is kept', (open) => {
       ['card_payment.pending', null],
       ['card_payment.paid', 'pending'],
     ]);
+  });
+
+  test('A silent connection delays the queries of its own environment alone', async () => {
+    const { merchant, cards, facade, tenant, clock, make, silence } = await start();
+    const other = { ...tenant, environment: 'sandbox' } as const;
+    const lengthOf = async (of: typeof tenant) =>
+      (await merchant.list(of, { end: 'first', limit: 10 })).items.length;
+    const release = silence();
+    onTestFinished(release);
+    await merchant.find(tenant, make());
+    await quiet();
+    expect(await lengthOf(other)).toBe(0);
+    // What was shown of the other environment waits behind the silent connection until that is late.
+    const { observation } = cards.readWebhook({ orderCode: 'SANDBOX1', status: 'paid', amount: 49.9 })!;
+    const { read } = observation;
+    const decide: Observed['decide'] = (state) => ({
+      record: null,
+      correction: null,
+      ...observation.decide(state),
+    });
+    facade.mirrorWriter.show(other, { read, decide }, []);
+    const lengths: number[] = [];
+    const listed = Promise.all([tenant, other].map(async (of) => lengths.push(await lengthOf(of))));
+    await quiet();
+    expect(lengths).toEqual([]);
+    clock.advance(250);
+    await expect.poll(() => lengths).toEqual([1]);
+    release();
+    await listed;
+    expect(lengths).toEqual([1, 1]);
   });
 
   test('A second query sees what waits, and its newer answer is merged with that', async () => {

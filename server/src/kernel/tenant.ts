@@ -1,5 +1,6 @@
+export const ENVIRONMENTS = ['live', 'sandbox'] as const;
 /** The environment, which the prefix of an API key selects. Data of the two never mix. */
-export type Environment = 'live' | 'sandbox';
+export type Environment = (typeof ENVIRONMENTS)[number];
 
 /** The owner of data: one account in one environment. Every row and every query belongs to one tenant. */
 export interface Tenant {

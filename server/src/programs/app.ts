@@ -234,7 +234,7 @@ export async function createApp({
         metrics.onDelivered(clock.ms() - occurredAt.getTime(), listeners),
     });
     closing.push(() => tailer.close());
-    const announcer = createAnnouncer(database, onFault);
+    const announcer = createAnnouncer({ database, clock, onError: onFault });
     closing.push(() => announcer.idle());
     let work: WorkQueue | undefined;
     const committer = createCommitter({

@@ -14,7 +14,8 @@ import {
   writesOfMirrored,
 } from './mirror.ts';
 import { isNewer, knownSince, type MirroredRow, selectMirrored } from './mirror-store.ts';
-import { type Decided, mirroredIn, type Observed } from './mirror-writer.ts';
+import { mirroredIn } from './mirror-writer.ts';
+import type { Decided, Observed } from './shown-batch.ts';
 
 /**
  * The resources of one family in the mirror: their names and rules. `R`: a resource. `C`: the service's

@@ -1,26 +1,23 @@
+import { createBatches } from '../kernel/batches.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { OutageError } from '../kernel/errors.ts';
-import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import { ENVIRONMENTS, type Environment, type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { MirroredResource } from '../kernel/upstream-family.ts';
-import type { Collection, Committer, Reader, State, Writes } from '../state/commit/commit.ts';
+import type { Committer, Writes } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
 import { sqlAfter } from '../state/db/sql-after.ts';
 import { type Correction, isMirrored } from './mirror.ts';
 import { type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
 import { createNewestStates, type Held, type NewestStates, newerOf } from './newest-states.ts';
-
-/** An observation as it is decided under the lock, against the state that is kept by then. */
-export interface Observed {
-  read(reader: Reader): Promise<unknown>;
-  decide(state: State): Decided;
-}
-
-/** The state after an observation, which is the known one if the observation has nothing new. */
-export interface Decided {
-  record: MirroredRow | null;
-  writes: Writes;
-  correction: Correction | null;
-}
+import {
+  type Batch,
+  type Confirmation,
+  createBatch,
+  type Decided,
+  decideInTurn,
+  type Observed,
+  type Waiting,
+} from './shown-batch.ts';
 
 /**
  * Writes observations into the mirror. What decides something is kept before its caller goes on. What a query
@@ -28,7 +25,8 @@ export interface Decided {
  *
  * - All that was shown within `GATHER_MS`, or while a transaction was under way, is written by the next one.
  * - Queries of this process see what still waits: `holding` adds it to the rows that it reads, and every
- * statement of `database.sql` waits for it. A command of `committer` is decided after it.
+ * statement of `database.sql` waits for what was shown of its tenants. A command of `committer` is decided after it.
+ * - A write that is late delays the statements and commands of its own tenants.
  * - Under the lock each observation is merged once more, so one that has lost against a newer state, of
  * whichever instance, is dropped. Subscribers are notified by the commit: nothing is announced that is not
  * kept.
@@ -36,7 +34,7 @@ export interface Decided {
  * is written.
  */
 export interface MirrorWriter {
-  /** The database, whose single statements wait until all that was shown is written. */
+  /** The database, whose single statements wait until what was shown of their tenants is written. */
   readonly database: Database;
   /** The committer, whose commands see all that was shown before them. */
   readonly committer: Committer;
@@ -78,24 +76,6 @@ const GATHER_MS = 20;
 /** The time after which a write that the database did not take is repeated. */
 const REPETITION_MS = 1_000;
 
-/** An observation on its way into the mirror. */
-interface Waiting {
-  readonly tenant: Tenant;
-  readonly observation: Observed;
-  /** The resources whose states were shown: queries see these until the observation is written. */
-  readonly shown: readonly Held[];
-  /** A caller that waits for the write. */
-  readonly caller: { resolve(row: MirroredRow | null): void; reject(error: unknown): void } | null;
-}
-
-/** A state that the service has only shown again, and all ids under which it is kept. */
-interface Confirmation {
-  readonly tenant: Tenant;
-  readonly row: MirroredRow;
-  readonly ids: readonly string[];
-  readonly shown: readonly Held[];
-}
-
 export function createMirrorWriter({
   database,
   committer,
@@ -117,14 +97,14 @@ export function createMirrorWriter({
   onFault: (fault: unknown) => void;
 }): MirrorWriter {
   const newest = createNewestStates();
-  let waiting: Waiting[] = [];
-  let confirmations: Confirmation[] = [];
+  /** The batches that wait to be written, by tenant. */
+  const open = new Map<string, Batch>();
+  const underWay = new Set<Batch>();
   /** The number of shown states that are not written, those under way included. */
   let shownCount = 0;
-  const writing = new Set<Promise<void>>();
-  /** The number of callers among those that wait. */
-  let callers = 0;
   let isSoon = false;
+  /** Whether what waits is written by the next batch. */
+  let isDue = false;
   let gathering: NodeJS.Timeout | undefined;
   /** Cancels the repetition of a write that the database did not take; null if there was none. */
   let cancelRepetition: (() => void) | null = null;
@@ -144,50 +124,77 @@ export function createMirrorWriter({
     shownCount -= shown.length;
   }
 
+  function batchOf(tenant: Tenant): Batch {
+    const key = tenantKey(tenant);
+    const batch = open.get(key) ?? createBatch(tenant);
+    open.set(key, batch);
+    return batch;
+  }
+
   function add(added: Waiting): void {
-    waiting.push(added);
-    if (added.caller) callers += 1;
+    const batch = batchOf(added.tenant);
+    batch.waiting.push(added);
+    if (added.caller) batch.callers += 1;
     schedule();
   }
+
+  const isAwaited = () => [...open.values()].some(({ callers }) => callers > 0);
+
+  const writes = createBatches<Batch>({
+    clock,
+    take() {
+      // What was shown meanwhile gathers, and what the database did not take is repeated later.
+      if (!isDue) return [];
+      isDue = false;
+      const batches = [...open.values()];
+      open.clear();
+      return batches;
+    },
+    run: (batches) => Promise.all(batches.map(write)),
+  });
 
   /**
    * Schedules the next write: soon if a caller waits for it, else once more has gathered, or when the write
    * that the database did not take is repeated.
    */
   function schedule(): void {
-    if (writing.size > 0 || !isAnyWaiting()) return;
-    if (callers > 0 || (gatherMs === 0 && !cancelRepetition)) {
+    if (isAwaited() || (gatherMs === 0 && !cancelRepetition)) {
       if (isSoon) return;
       isSoon = true;
       setImmediate(() => {
         isSoon = false;
-        if (writing.size === 0) begin();
+        begin();
       });
     } else if (!cancelRepetition) gathering ??= setTimeout(begin, gatherMs);
   }
 
-  const isAnyWaiting = () => waiting.length > 0 || confirmations.length > 0;
-
-  /** Begins to write all that waits. The commands are queued in the same turn, before any later one. */
   function begin(): void {
     clearTimeout(gathering);
     gathering = undefined;
     cancelRepetition?.();
     cancelRepetition = null;
-    if (!isAnyWaiting()) return;
-    callers = 0;
-    const writes = [...byTenant(waiting).map(write), touch(confirmations)];
-    waiting = [];
-    confirmations = [];
-    const written = Promise.all(writes).then(() => {
-      writing.delete(written);
-      schedule();
-    });
-    writing.add(written);
+    isDue = true;
+    writes.begin();
+  }
+
+  /** Begins to write what waits of a tenant. Its command is queued in the same turn, before any later one. */
+  function beginOf(tenant: Tenant): void {
+    const batch = open.get(tenantKey(tenant));
+    if (!batch) return;
+    open.delete(tenantKey(tenant));
+    void write(batch);
+  }
+
+  async function write(batch: Batch): Promise<void> {
+    underWay.add(batch);
+    await Promise.all([keepAll(batch.waiting), touch(batch.confirmations)]);
+    underWay.delete(batch);
+    batch.end();
   }
 
   /** Writes the observations of one tenant in one command. It never rejects. */
-  async function write(batch: readonly Waiting[]): Promise<void> {
+  async function keepAll(batch: readonly Waiting[]): Promise<void> {
+    if (batch.length === 0) return;
     const { tenant } = batch[0]!;
     let decided: Decided[];
     try {
@@ -200,7 +207,7 @@ export function createMirrorWriter({
       if (error instanceof OutageError) repeatLater(batch, error);
       else if (batch.length === 1) drop(batch, error);
       // Nothing was written: each is tried alone, so that the error costs the others nothing.
-      else await Promise.all(batch.map((each) => write([each])));
+      else await Promise.all(batch.map((each) => keepAll([each])));
       return;
     }
     for (const { correction } of decided) if (correction) onCorrection(correction);
@@ -235,7 +242,7 @@ export function createMirrorWriter({
     );
     if (repeated.length === 0) return;
     onFault(error);
-    waiting = [...repeated, ...waiting];
+    batchOf(repeated[0]!.tenant).waiting.unshift(...repeated);
     cancelRepetition ??= clock.schedule(plusMs(clock.now(), REPETITION_MS), begin);
   }
 
@@ -246,17 +253,17 @@ export function createMirrorWriter({
     batch.forEach(endShowing);
   }
 
-  /** Resolves when all that was shown by now is written, or was tried; undefined if nothing waits. */
-  function settled(): Promise<void> | undefined {
-    return writing.size > 0 || isAnyWaiting() ? writeAll() : undefined;
-  }
-
-  async function writeAll(): Promise<void> {
-    const [last, lastConfirmed] = [waiting.at(-1), confirmations.at(-1)];
-    // What waits is part of the next write, which begins when the one under way has ended.
-    await Promise.all(writing);
-    if ((last && waiting.includes(last)) || (lastConfirmed && confirmations.includes(lastConfirmed))) begin();
-    await Promise.all(writing);
+  /**
+   * Resolves when all that was shown by now is written, or was tried; undefined if nothing waits. With the parameters of a
+   * statement it waits for what the statement may be about.
+   */
+  function settled(parameters: readonly unknown[] = []): Promise<unknown> | undefined {
+    if (open.size + underWay.size === 0) return undefined;
+    const named = environmentsIn(parameters);
+    const isOf = ({ tenant }: Batch) => named.includes(tenant.environment);
+    if ([...open.values()].some(isOf)) begin();
+    const all = [...underWay, ...open.values()].filter(isOf);
+    return all.length === 0 ? undefined : Promise.all(all.map(({ ended }) => ended));
   }
 
   const keep = (tenant: Tenant, observation: Observed, rows: readonly MirroredRow[] = []) =>
@@ -265,12 +272,12 @@ export function createMirrorWriter({
     });
 
   return {
-    database: { ...database, sql: sqlAfter(database.sql, settled) },
+    database: { ...database, sql: sqlAfter(database.sql, ({ parameters }) => settled(parameters)) },
 
     committer: {
       async change(command) {
         // What was shown before is decided before.
-        begin();
+        beginOf(command.tenant);
         let changed: readonly MirroredRow[] = [];
         const outcome = await committer.change({
           ...command,
@@ -300,7 +307,7 @@ export function createMirrorWriter({
     confirm(tenant, row, ids) {
       // A time that is not kept costs nothing but a request.
       if (shownCount >= MAX_WAITING) return;
-      confirmations.push({ tenant, row, ids, shown: beginShowing(tenant, [row]) });
+      batchOf(tenant).confirmations.push({ tenant, row, ids, shown: beginShowing(tenant, [row]) });
       schedule();
     },
 
@@ -323,39 +330,7 @@ export function createMirrorWriter({
 
     async close() {
       isClosed = true;
-      for (begin(); writing.size > 0; begin()) await Promise.all(writing);
-    },
-  };
-}
-
-/** Decides observations of one command, each against the state after those before it. */
-function decideInTurn(state: State, batch: readonly Waiting[]): { outcome: Decided[]; writes: Writes } {
-  const written = new Map<Collection<unknown>, Map<string, unknown>>();
-  const find = <Row>(collection: Collection<Row>, key: string) =>
-    written.get(collection as Collection<unknown>)?.get(key) as Row | undefined;
-  const current: State = {
-    get: (collection, key) => find(collection, key) ?? state.get(collection, key),
-    need: (collection, key) => find(collection, key) ?? state.need(collection, key),
-    balances: state.balances,
-    now: state.now,
-  };
-  const outcome = batch.map(({ observation }) => {
-    const decided = observation.decide(current);
-    for (const { collection, key, row } of decided.writes.records ?? []) {
-      const rows = written.get(collection) ?? new Map<string, unknown>();
-      written.set(collection, rows.set(key, row));
-    }
-    return decided;
-  });
-  const all = outcome.map(({ writes }) => writes);
-  return {
-    outcome,
-    writes: {
-      records: all.flatMap(({ records = [] }) => records),
-      transactions: all.flatMap(({ transactions = [] }) => transactions),
-      events: all.flatMap(({ events = [] }) => events),
-      tasks: all.flatMap(({ tasks = [] }) => tasks),
-      done: all.flatMap(({ done = [] }) => done),
+      for (let all = settled(); all; all = settled()) await all;
     },
   };
 }
@@ -365,13 +340,9 @@ export function mirroredIn({ records = [] }: Writes): MirroredRow[] {
   return records.flatMap(({ collection, row }) => (isMirrored(collection) ? [row as MirroredRow] : []));
 }
 
-function byTenant(batch: readonly Waiting[]): Waiting[][] {
-  const groups = new Map<string, Waiting[]>();
-  for (const each of batch) {
-    const key = tenantKey(each.tenant);
-    const group = groups.get(key);
-    if (group) group.push(each);
-    else groups.set(key, [each]);
-  }
-  return [...groups.values()];
+/** The environments that a statement with these parameters may be about: a facade has one account. */
+function environmentsIn(parameters: readonly unknown[]): readonly Environment[] {
+  const values = parameters.flat();
+  const named = ENVIRONMENTS.filter((environment) => values.includes(environment));
+  return named.length === 0 ? ENVIRONMENTS : named;
 }

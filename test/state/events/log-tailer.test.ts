@@ -122,17 +122,17 @@ test('Events that do not fit into a notification, or that cannot be read, are re
 test('An announcer sends one notification at a time, with the events of all commits since that are few and whole', async () => {
   const sent: string[][] = [];
   let answer = deferred();
-  const announcer = createAnnouncer(
-    {
-      ...database,
+  const announcer = createAnnouncer({
+    database: {
       engine: 'postgres',
       notify: async (_, ...payloads) => {
         sent.push(payloads);
         await answer.promise;
       },
     },
-    unexpected,
-  );
+    clock,
+    onError: unexpected,
+  });
   const tenant = await openAccount(database);
   const commits: Appended[] = [];
   for (let count = 0; count < 5; count += 1) commits.push(await commit(tenant, count === 4 ? 20 : 1));
@@ -155,6 +155,31 @@ test('An announcer sends one notification at a time, with the events of all comm
   answer.resolve();
   await announcer.idle();
   expect(sent[2]).toEqual([announcement(tenant, 24)]);
+});
+
+test('A notification that is late holds back no other', async () => {
+  const sent: string[][] = [];
+  const silent = deferred();
+  const own = createManualClock();
+  const announcer = createAnnouncer({
+    database: {
+      engine: 'pglite',
+      async notify(_, ...payloads) {
+        sent.push(payloads);
+        if (sent.length === 1) await silent.promise;
+      },
+    },
+    clock: own,
+    onError: unexpected,
+  });
+  const tenants = [await openAccount(database), await openAccount(database)];
+  for (const tenant of tenants) announcer.announce([{ tenant, ...(await commit(tenant, 1)) }]);
+  own.advance(249);
+  expect(sent).toHaveLength(1);
+  own.advance(1);
+  expect(sent).toEqual(tenants.map((tenant) => [announcement(tenant, 1)]));
+  silent.resolve();
+  await announcer.idle();
 });
 
 test('thousands hear of a change in slices, between which others have their turn, and all hear all in order', async () => {

@@ -1,3 +1,4 @@
+import { createBatches } from '../../kernel/batches.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { beforeWork, ReadOnlyDatabase, type Sql } from '../../state/db/database.ts';
 import { type ReservedWindow, release, reserve, type Wanted } from './store.ts';
@@ -28,8 +29,6 @@ const MINUTE_MS = 60_000;
 const MAX_SHARES = 50_000;
 /** The most keys of one reservation. */
 const MAX_KEYS = 200;
-/** The time after which a reservation is late. */
-const LATE_MS = 250;
 
 /** The part of a window that this instance has reserved. */
 interface Share {
@@ -66,8 +65,6 @@ export function createWindows({
   const waiting = new Map<string, Waiter[]>();
   /** The keys of the reservations that are under way. */
   const underWay = new Set<string>();
-  let reservations = 0;
-  let begunAt = 0;
 
   function currentShare(key: string): Share | null {
     const now = clock.ms();
@@ -89,15 +86,15 @@ export function createWindows({
     };
   }
 
-  /** Begins to reserve if no reservation is under way, or if that is late: a silent connection holds back no other key. */
-  function reserveSoon(): void {
-    if (reservations === 0 || clock.ms() - begunAt >= LATE_MS) void reserveAll();
-  }
-
   /** Reserves for all keys that wait, with one statement after the other: the callers of many keys share the next one. */
-  async function reserveAll(): Promise<void> {
-    reservations += 1;
-    for (let all = takeKeys(); all.length > 0; all = takeKeys()) {
+  const reservations = createBatches({
+    clock,
+    take() {
+      const all = [...waiting].filter(([key]) => !underWay.has(key)).slice(0, MAX_KEYS);
+      for (const [key] of all) underWay.add(key);
+      return all;
+    },
+    async run(all) {
       const wanted = all.map(([key, waiters]) => ({ key, want: Math.max(chunk, waiters.length) }));
       try {
         const windows = await reserveEach(wanted);
@@ -110,16 +107,8 @@ export function createWindows({
         underWay.delete(key);
         if (waiters.length === 0) waiting.delete(key);
       }
-    }
-    reservations -= 1;
-  }
-
-  function takeKeys(): [key: string, waiters: Waiter[]][] {
-    const all = [...waiting].filter(([key]) => !underWay.has(key)).slice(0, MAX_KEYS);
-    for (const [key] of all) underWay.add(key);
-    if (all.length > 0) begunAt = clock.ms();
-    return all;
-  }
+    },
+  });
 
   async function reserveEach(wanted: readonly Wanted[]): Promise<ReservedWindow[]> {
     const now = clock.now();
@@ -163,7 +152,7 @@ export function createWindows({
       return new Promise((resolve, reject) => {
         if (queue) queue.push({ resolve, reject });
         else waiting.set(key, [{ resolve, reject }]);
-        reserveSoon();
+        reservations.begin();
       });
     },
     putBack(key) {

@@ -226,9 +226,9 @@ export async function createRemoteRuntime({
     onAttempt: metrics.onWebhook,
   });
 
-  // This server's own credentials, which the service does not know.
+  // This server's own credentials, which the service does not know: no caller waits for what another was shown.
   const access = createAccessService({
-    database,
+    database: ownDatabase,
     committer,
     clock,
     hasManifest,

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { type Batches, createBatches } from '../../kernel/batches.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { OutageError } from '../../kernel/errors.ts';
 import { tenantKey } from '../../kernel/tenant.ts';
@@ -8,8 +9,11 @@ import type { Command, CommittedGroup, CommittedOfTenant, Committer, Outbox } fr
 import { decideAll } from './group.ts';
 import { createLane, type Lane, MAX_GROUP, type Waiting } from './lanes.ts';
 
-/** The time after which a transaction is late. */
-const LATE_MS = 250;
+/** Commands that wait, and the transactions that take them. */
+interface Queue {
+  readonly lane: Lane;
+  readonly batches: Batches;
+}
 
 export function createCommitter({
   database,
@@ -26,53 +30,41 @@ export function createCommitter({
   /** Called after each commit that has written events or tasks, with those of each tenant. Must not throw. */
   onCommit: (committed: readonly CommittedOfTenant[]) => void;
 }): Committer {
-  const shared = createLane();
-  /** The lanes of tenants that another instance has locked: each waits for its lock, and no other tenant does. */
-  const own = new Map<string, Lane>();
   /** The tenants of the groups of the shared lane that are under way: none of them is in two groups at once. */
   const underWay = new Set<string>();
-  const draining = new Set<Promise<void>>();
-  /** The number of transactions that take their groups from the shared lane, and the time at which the last one began. */
-  let drains = 0;
-  let begunAt = 0;
+  const shared = createQueue(null);
+  /** The queues of tenants that another instance has locked: each waits for its lock, and no other tenant does. */
+  const own = new Map<string, Queue>();
 
   /**
-   * Begins a transaction if none is under way. A further one begins only if a whole group waits, since fewer groups cost less,
-   * or if those under way are late: a connection that has become silent holds back no other tenant.
+   * Creates the queue of all tenants, or of one. A further transaction begins only if a whole group waits, since fewer groups
+   * cost less, or if those under way are late.
    */
-  function drainShared(): void {
-    if (drains >= database.lanes) return;
-    if (drains > 0 && clock.ms() - begunAt < LATE_MS) {
-      if (shared.size < MAX_GROUP || shared.sizeWithout(underWay) < MAX_GROUP) return;
-    }
-    drains += 1;
-    drainSoon(shared);
-  }
-
-  function drainSoon(lane: Lane): void {
-    const drained = drain(lane).then(() => {
-      draining.delete(drained);
+  function createQueue(of: string | null): Queue {
+    const lane = createLane(of);
+    const apart = of === null ? underWay : undefined;
+    const batches = createBatches<Waiting>({
+      clock,
+      most: of === null ? database.lanes : 1,
+      isWhole: () => lane.size >= MAX_GROUP && lane.sizeWithout(underWay) >= MAX_GROUP,
+      take() {
+        const group = lane.takeGroup(apart);
+        if (of !== null && group.length === 0) own.delete(of);
+        return group;
+      },
+      async run(group) {
+        const tenants = new Set(group.map(({ command }) => tenantKey(command.tenant)));
+        for (const tenant of tenants) apart?.add(tenant);
+        const failure = await group[0]!.inTrace(() => settle(group, lane));
+        for (const tenant of tenants) apart?.delete(tenant);
+        // Each waiting command would wait in vain for a connection, one group after the other.
+        if (failure instanceof NoConnection) for (const waiting of lane.takeAll()) waiting.reject(failure);
+        // A caller that has its outcome and sends its next command at once is in the next group, not the one
+        // after it.
+        await turn();
+      },
     });
-    draining.add(drained);
-  }
-
-  async function drain(lane: Lane): Promise<void> {
-    const apart = lane.of === null ? underWay : undefined;
-    for (let group = lane.takeGroup(apart); group.length > 0; group = lane.takeGroup(apart)) {
-      const tenants = new Set(group.map(({ command }) => tenantKey(command.tenant)));
-      for (const tenant of tenants) apart?.add(tenant);
-      if (apart) begunAt = clock.ms();
-      const failure = await group[0]!.inTrace(() => settle(group, lane));
-      for (const tenant of tenants) apart?.delete(tenant);
-      // Each waiting command would wait in vain for a connection, one group after the other.
-      if (failure instanceof NoConnection) for (const waiting of lane.takeAll()) waiting.reject(failure);
-      // A caller that has its outcome and sends its next command at once is in the next group, not the one
-      // after it.
-      await turn();
-    }
-    // In the turn in which nothing was left: a command that comes later begins a transaction again.
-    if (lane.of === null) drains -= 1;
-    else own.delete(lane.of);
+    return { lane, batches };
   }
 
   /** Settles every command of the group. Returns the last outage that prevented some of them, if there was one. */
@@ -105,10 +97,10 @@ export function createCommitter({
 
   /** Gives a tenant a lane of its own, with its commands of a group and, behind them, those that wait. */
   function leave(lane: Lane, tenant: string, commands: readonly Waiting[]): void {
-    const apart = createLane(tenant);
+    const apart = createQueue(tenant);
     own.set(tenant, apart);
-    for (const waiting of [...commands, ...lane.takeOf(tenant)]) apart.add(waiting);
-    drainSoon(apart);
+    for (const waiting of [...commands, ...lane.takeOf(tenant)]) apart.lane.add(waiting);
+    apart.batches.begin();
   }
 
   /** Runs a group in one transaction, and settles the commands whose tenants no other instance has locked. */
@@ -141,16 +133,18 @@ export function createCommitter({
   function enqueue<Outcome>(command: Command<Outcome>): Promise<Outcome> {
     return new Promise<Outcome>((resolve, reject) => {
       const waiting = { inTrace: bindContext(), command, resolve, reject } as Waiting;
-      const apart = own.get(tenantKey(command.tenant));
-      (apart ?? shared).add(waiting);
-      if (!apart) drainShared();
+      const { lane, batches } = own.get(tenantKey(command.tenant)) ?? shared;
+      lane.add(waiting);
+      batches.begin();
     });
   }
 
   return {
     change: <Outcome>(command: Command<Outcome>) => withSpan('change', {}, () => enqueue(command)),
     async idle() {
-      while (draining.size > 0) await Promise.all(draining);
+      const busy = () => [shared, ...own.values()].filter(({ batches }) => !batches.isIdle);
+      for (let all = busy(); all.length > 0; all = busy())
+        await Promise.all(all.map(({ batches }) => batches.idle()));
     },
   };
 }

@@ -117,11 +117,8 @@ export async function openPostgres({
     connections: connections.connections,
     // PostgreSQL's NOTIFY also reaches the other instances.
     async notify(channel, ...payloads) {
-      const isSent = await listener.notify(channel, payloads)?.then(
-        () => true,
-        () => false,
-      );
-      if (!isSent) await connections.sql.executeQuery(CompiledQuery.raw(NOTIFY, [channel, payloads]));
+      if (!(await listener.notify(channel, payloads)))
+        await connections.sql.executeQuery(CompiledQuery.raw(NOTIFY, [channel, payloads]));
     },
     listen: listener.listen,
     async close() {
@@ -171,6 +168,9 @@ const CHECKS = 5;
 const PROBE_MS = 700;
 /** The deadline of maintenance: enough for an index over a table of any size. */
 const A_DAY_MS = 86_400_000;
+
+/** The time after which a notification is sent over another connection. */
+const NOTIFY_MS = 250;
 
 const NOTIFY = 'select pg_notify($1, payload) from unnest($2::text[]) payload';
 
@@ -333,9 +333,19 @@ function createListener({
     listen,
     /** Removes all listeners: while the database closes, a notification must cause no more queries. */
     removeAll: () => channels.clear(),
-    /** Sends notifications over the listening connection; undefined while there is none. */
+    /** Sends notifications over the listening connection. False if there is none, or if it is late: then they may be sent twice. */
     notify: (channel: string, payloads: readonly string[]) =>
-      connected?.query({ name: 'notify', text: NOTIFY, values: [channel, payloads] }),
+      new Promise<boolean>((resolve) => {
+        if (!connected) return resolve(false);
+        const cancel = clock.schedule(plusMs(clock.now(), NOTIFY_MS), () => resolve(false));
+        const settle = (isSent: boolean) => () => {
+          cancel();
+          resolve(isSent);
+        };
+        connected
+          .query({ name: 'notify', text: NOTIFY, values: [channel, payloads] })
+          .then(settle(true), settle(false));
+      }),
     close,
   };
 }

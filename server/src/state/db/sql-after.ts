@@ -12,10 +12,10 @@ import type { Sql } from './database.ts';
  * Statements that are sent once `ready` allows it: a promise is awaited before each of them, and undefined
  * costs nothing. They run as those of `sql` do, on its connections.
  */
-export function sqlAfter(sql: Sql, ready: () => Promise<unknown> | undefined): Sql {
+export function sqlAfter(sql: Sql, ready: (query: CompiledQuery) => Promise<unknown> | undefined): Sql {
   const connection: DatabaseConnection = {
     async executeQuery<Row>(query: CompiledQuery) {
-      await ready();
+      await ready(query);
       return sql.executeQuery<Row>(query as CompiledQuery<Row>);
     },
     streamQuery: () => {

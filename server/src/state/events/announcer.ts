@@ -1,3 +1,5 @@
+import { createBatches } from '../../kernel/batches.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import type { Database } from '../db/database.ts';
 import { announcement, STREAM_CHANNEL } from './announcement.ts';
@@ -10,28 +12,36 @@ const MAX_EVENTS = 16;
 const MAX_CARRIED = 64;
 
 /**
- * Sends one NOTIFY at a time: the next one covers all commits since, of every tenant. Each NOTIFY is a
+ * Sends one NOTIFY at a time, unless it is late: the next one covers all commits since, of every tenant. Each NOTIFY is a
  * transaction with its own flush.
  */
-export function createAnnouncer(database: Database, onError: (error: unknown) => void) {
+export function createAnnouncer({
+  database,
+  clock,
+  onError,
+}: {
+  database: Pick<Database, 'engine' | 'notify'>;
+  clock: Clock;
+  onError: (error: unknown) => void;
+}) {
   /** The events of each tenant since the last NOTIFY; none if only the newest version is announced. */
   const waiting = new Map<string, Appended & { tenant: Tenant; version: number }>();
-  let inFlight: Promise<void> | null = null;
   // PGlite has no other instance.
   const carriesEvents = database.engine === 'postgres';
 
-  async function announceAll() {
-    while (waiting.size > 0) {
+  const announcements = createBatches({
+    clock,
+    take() {
       let carried = 0;
-      const announcements = [...waiting.values()].map(({ tenant, version, ...appended }) => {
+      const all = [...waiting.values()].map(({ tenant, version, ...appended }) => {
         carried += appended.events.length;
         return announcement(tenant, version, carried <= MAX_CARRIED ? appended : undefined);
       });
       waiting.clear();
-      await database.notify(STREAM_CHANNEL, ...announcements).catch(onError);
-    }
-    inFlight = null;
-  }
+      return all;
+    },
+    run: (all) => database.notify(STREAM_CHANNEL, ...all).catch(onError),
+  });
 
   /** The events of a commit behind those that wait, if they continue them and are few. */
   function appendedBehind(before: Appended | undefined, { events, previousMark }: Appended): Appended {
@@ -51,10 +61,10 @@ export function createAnnouncer(database: Database, onError: (error: unknown) =>
         const appended = appendedBehind(waiting.get(key), each);
         waiting.set(key, { tenant: each.tenant, version: each.events.at(-1)!.version, ...appended });
       }
-      if (waiting.size > 0) inFlight ??= announceAll();
+      if (waiting.size > 0) announcements.begin();
     },
     /** Resolves when every notification has been sent. */
-    idle: async () => inFlight,
+    idle: announcements.idle,
   };
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../../../upstream/mirror.ts';
 import type { RangeFilter } from '../../../upstream/mirror-lists.ts';
 import { type MirroredRow, selectMirrored, selectReferences } from '../../../upstream/mirror-store.ts';
-import type { Decided } from '../../../upstream/mirror-writer.ts';
+import type { Decided } from '../../../upstream/shown-batch.ts';
 import {
   isFinal,
   isSettled,
