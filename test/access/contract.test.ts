@@ -13,6 +13,7 @@ import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { connectTo, describeOnDatabase, takePostgresDatabase } from '../support/database.ts';
 import { readAfter } from '../support/events.ts';
+import { recordStatements } from '../support/statements.ts';
 
 const DAY = 86_400_000;
 
@@ -85,6 +86,24 @@ describeOnDatabase('credentials', (open) => {
     await refused(core, key);
     await refused(core, token);
     expect((await core.access.authenticate(`Bearer ${other}`)).credential.kind).toBe('checkout_token');
+  });
+
+  test('Credentials that are presented at once are read by one statement of each kind', async () => {
+    const recorded = recordStatements(database);
+    const core = await startCore({ database: recorded.database });
+    const grant = { amount: { fixedCents: 500 } };
+    const given = await Promise.all(
+      [1, 2, 3].map(async () => [
+        (await issueKey(core, 'live')).key,
+        (await core.checkoutTokens.create(core.tenant, null, grant)).token,
+      ]),
+    );
+    recorded.statements.length = 0;
+    const callers = await Promise.all(
+      given.flat().map((credential) => core.access.authenticate(`Bearer ${credential}`)),
+    );
+    expect(new Set(callers.map(({ endsWith: [id] }) => id)).size).toBe(6);
+    expect(recorded.statements).toHaveLength(2);
   });
 
   test('Credentials are stored hashed: no part of their text is in the database', async () => {

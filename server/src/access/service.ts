@@ -46,7 +46,7 @@ import {
   selectCursorKey,
   selectKeysByHash,
   selectMode,
-  selectToken,
+  selectTokens,
   type TokenRow,
   type ValidKey,
 } from './store.ts';
@@ -70,12 +70,14 @@ export function createAccessService({
   // Every request reads its credential from the database, so that a revocation takes effect at once; concurrent reads
   // of one credential are coalesced.
   const coalesceKey = createCoalescedReads<ValidKey | null>();
-  // The keys of many callers that come at once are read by one statement.
-  const keysByHash = new DataLoader<string, ValidKey | null>(
-    (hashes) => selectKeysByHash(database.sql, hashes),
-    { cache: false, batchScheduleFn: (callback) => void setImmediate(callback) },
-  );
   const coalesceToken = createCoalescedReads<TokenRow | null>();
+  // The credentials of many callers that come at once are read by one statement.
+  const byHash = <Row>(select: (sql: Sql, secretHashes: readonly string[]) => Promise<Row[]>) =>
+    new DataLoader<string, Row>((hashes) => select(database.sql, hashes), {
+      cache: false,
+      batchScheduleFn: (callback) => void setImmediate(callback),
+    });
+  const [keysByHash, tokensByHash] = [byHash(selectKeysByHash), byHash(selectTokens)];
 
   const mint = createTokenMint({ database, clock });
 
@@ -145,7 +147,7 @@ export function createAccessService({
 
   async function callerOfToken(presented: string): Promise<Caller> {
     const secretHash = hashSecret(presented);
-    const row = await coalesceToken(secretHash, () => selectToken(database.sql, secretHash));
+    const row = await coalesceToken(secretHash, () => tokensByHash.load(secretHash));
     if (!row || (configuredKeys && configuredKeys[row.environment] === undefined))
       throw new UnauthenticatedError('Invalid or revoked token');
     if (row.expiresAt && row.expiresAt <= clock.now())

@@ -362,16 +362,17 @@ export async function saveTokens(sql: Sql, tokens: readonly StoredToken[]): Prom
 }
 
 /** Finds a token that is not revoked, and whose minting key is not revoked. The token may have expired. */
-export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRow | null> {
-  const row = await sql
+export async function selectTokens(sql: Sql, secretHashes: readonly string[]): Promise<(TokenRow | null)[]> {
+  const rows = await sql
     .selectFrom('token')
     .leftJoin('api_key', 'api_key.id', 'token.minted_by')
     .selectAll('token')
-    .where('token.secret_hash', '=', secretHash)
+    .where('token.secret_hash', '=', (any) => any.fn.any(any.val([...secretHashes])))
     .where('token.revoked_at', 'is', null)
     .where('api_key.revoked_at', 'is', null)
-    .executeTakeFirst();
-  return row ? tokenTable.fromRow(row) : null;
+    .execute();
+  const tokens = new Map(rows.map((row) => [row.secret_hash, tokenTable.fromRow(row)]));
+  return secretHashes.map((hash) => tokens.get(hash) ?? null);
 }
 
 /** Reads tokens in any state, for a decision about them. */
