@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { refuseTwoOrders, takeNames, withKnownOrder } from './aliases.ts';
 import { type FieldError, ValidationError } from './errors.ts';
 import type { Cents } from './money.ts';
-import { externalIdText, isStorable, longExternalIdText, NOT_STORABLE, plainText } from './text.ts';
+import {
+  externalIdText,
+  isStorable,
+  longExternalIdText,
+  lowerCase,
+  NOT_STORABLE,
+  plainText,
+} from './text.ts';
 
 /**
  * A filter by the members that lists of several families share. A period includes its `from` and excludes its
@@ -89,7 +96,7 @@ export function readFilter<Filter extends object>(
 export interface Condition<Member extends string = string> {
   /**
    * `from` and `before` compare an instant, `atLeast` and `atMost` a number. `named`: one of the members equals
-   * the name. `customer`: the identifier or the e-mail address in the member is the customer's.
+   * the name. `customer`: the identifier or, in whatever case, the e-mail address in the member is the customer's.
    */
   readonly is: 'equal' | 'among' | 'from' | 'before' | 'atLeast' | 'atMost' | 'named' | 'customer';
   readonly members: readonly Member[];
@@ -197,7 +204,8 @@ function fulfils(resource: object, { is, members, of, form }: Condition, asked: 
 type Customer = { externalId?: string | null; email?: string | null } | null | undefined;
 
 function isOfCustomer(customer: Customer, asked: NonNullable<DetailFilter['customer']>): boolean {
-  return 'email' in asked ? customer?.email === asked.email : customer?.externalId === asked.externalId;
+  if (!('email' in asked)) return customer?.externalId === asked.externalId;
+  return customer?.email != null && lowerCase(customer.email) === lowerCase(asked.email);
 }
 
 /** Whether a value is among the requested ones; true if none were requested. */

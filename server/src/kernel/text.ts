@@ -8,6 +8,11 @@ export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
+/** The text with ASCII letters in lower case, as PostgreSQL makes it with the collation "C". */
+export function lowerCase(text: string): string {
+  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
 /** The message for a text that is not storable. */
 export const NOT_STORABLE = 'must not contain U+0000 or half of a surrogate pair';
 

@@ -1,10 +1,11 @@
 import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
-import type { Asked } from '../kernel/list-filter.ts';
+import type { Asked, DetailFilter } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { MAX_ADDED_ROWS, type Totals, type TotalsGrouping } from '../kernel/totals.ts';
 import type { MirroredResource } from '../kernel/upstream-family.ts';
 import type { Sql } from '../state/db/database.ts';
+import { isEmail } from '../state/db/filtered-lists.ts';
 import {
   assertCursorsPlaced,
   boundsOfPage,
@@ -281,8 +282,10 @@ function conditionsOf(
       case 'before':
         return raw<boolean>`snapshot ->> ${raw.lit(member)} < ${(value as Date).toISOString()}`;
       case 'customer': {
-        const [[part, text] = ['', '']] = Object.entries(value as Record<string, string>);
-        return raw<boolean>`snapshot -> 'customer' ->> ${raw.lit(part)} = ${text}`;
+        const customer = value as NonNullable<DetailFilter['customer']>;
+        return 'email' in customer
+          ? isEmail(raw`snapshot -> 'customer'`, customer.email)
+          : raw<boolean>`snapshot -> 'customer' ->> 'externalId' = ${customer.externalId}`;
       }
       case 'named': {
         const name = value as string;

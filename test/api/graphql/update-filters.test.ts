@@ -257,7 +257,7 @@ const CASES: [Name, Selecting, (resource: Resource) => boolean][] = [
     [name, { filter: { refundedAfter: LONG_AGO } }, () => false],
   ]),
   [CUSTOMERS, { filter: { customer: { externalId: '8' } } }, ({ customer }) => customer?.externalId === '8'],
-  [CUSTOMERS, { filter: { customer: { email: 'ana@example.com' } } }, isFirst],
+  [CUSTOMERS, { filter: { customer: { email: 'Ana@example.COM' } } }, isFirst],
   [CUSTOMERS, { status: ['PAID', 'EXPIRED'] }, ({ status }) => status === 'PAID'],
   [CUSTOMERS, { status: [] }, () => false],
   [

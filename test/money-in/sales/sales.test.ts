@@ -188,7 +188,8 @@ describe('the list of sales', () => {
     const ofPayer = await merged((sale) => isPayment(sale) && sale.amountCents === COMMON_CENTS);
     for (const end of ['first', 'last'] as const) {
       expect(await walk(null, 7, end)).toEqual(expected);
-      expect(await walk({ customer: { email: PAYER.common.email } }, 4, end)).toEqual(ofPayer);
+      const email = PAYER.common.email.toUpperCase();
+      expect(await walk({ customer: { email } }, 4, end)).toEqual(ofPayer);
     }
   });
 

@@ -533,7 +533,7 @@ describeOnDatabase('A page', (open) => {
     'refunded long ago': { refundedBefore: period.requestedBefore },
   };
   const ofCustomers: Record<string, DetailFilter> = {
-    'of an e-mail address': { customer: { email: PAYER.rare.email } },
+    'of an e-mail address': { customer: { email: PAYER.rare.email.toUpperCase() } },
     'of a customer': { customer: { externalId: '42' } },
   };
   const paymentFiltersOf = (rows: number): Record<string, PaymentFilter> => ({

@@ -147,9 +147,9 @@ export function centsQuery<const Name extends string = 'Amount'>(
 
 /** The two members of `customer`: one or the other is given. */
 export const customerQuery = {
-  customerEmail: plainText({ max: 254 })
-    .optional()
-    .meta({ description: 'Selects those of the customer with this whole e-mail address, as given' }),
+  customerEmail: plainText({ max: 254 }).optional().meta({
+    description: 'Selects those of the customer with this whole e-mail address, in upper or lower case',
+  }),
   customerExternalId: longExternalIdText
     .optional()
     .meta({ description: 'Selects those of the customer with this identifier of yours, as given' }),

@@ -8,7 +8,7 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
   description: 'A customer as named in the payment, by exactly one of the two members.',
   isOneOf: true,
   fields: (t) => ({
-    email: t.string({ description: 'The whole e-mail address, as given.' }),
+    email: t.string({ description: 'The whole e-mail address, in upper or lower case.' }),
     externalId: t.string({ description: 'Your own identifier of the customer, as given.' }),
   }),
 });

@@ -8,6 +8,7 @@ import {
 } from '../../kernel/list-filter.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { lowerCase } from '../../kernel/text.ts';
 import type { Sql } from './database.ts';
 import {
   assertCursorsPlaced,
@@ -148,8 +149,13 @@ function isNamed(columns: readonly string[], name: string): RawBuilder<boolean> 
 /** The condition that the customer of a resource has this name at the merchant, or this e-mail address. */
 function isOfCustomer(customer: NonNullable<DetailFilter['customer']>): RawBuilder<boolean> {
   return 'email' in customer
-    ? raw<boolean>`customer ->> 'email' = ${customer.email}`
+    ? isEmail(raw`customer`, customer.email)
     : raw<boolean>`customer ->> 'externalId' = ${customer.externalId}`;
+}
+
+/** The condition that the e-mail address of a customer is this one, in whatever case. Its text is that of the indexes. */
+export function isEmail(customer: RawBuilder<unknown>, email: string): RawBuilder<boolean> {
+  return raw<boolean>`lower((${customer} ->> 'email') collate "C") = ${lowerCase(email)}`;
 }
 
 /**
