@@ -337,6 +337,22 @@ test('A follower of the statement gets the entries of each change, and resumes b
   await resumed.close();
 });
 
+test('Everything of the account in one stream has the entries of the statement too', async () => {
+  const { client, tenant } = await openMerchant(app);
+  const { updatesCursor } = await client.request('{ updatesCursor }');
+  const updates = client.ws(
+    'subscription ($after: String) { accountUpdates(after: $after, kinds: [WALLET]) { ... on WalletUpdate { wallet { balanceCents } entries { kind amountCents } } } }',
+    { after: updatesCursor },
+  );
+  for (const amountCents of [1_000, 500]) await app.controls.credit(tenant, amountCents);
+  const update = async () => (await updates.data()).accountUpdates;
+  expect([await update(), await update()]).toEqual([
+    { wallet: { balanceCents: 1_000 }, entries: [{ kind: 'CREDIT', amountCents: 1_000 }] },
+    { wallet: { balanceCents: 1_500 }, entries: [{ kind: 'CREDIT', amountCents: 500 }] },
+  ]);
+  await updates.close();
+});
+
 test('A key with the permission statement.read closes the books and moves nothing', async () => {
   const { tenant } = await openMerchant(app);
   const key = await addKey(app, { accountId: tenant.accountId, permissions: ['statement.read'] });

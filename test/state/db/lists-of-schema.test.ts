@@ -46,6 +46,7 @@ const BOUNDED: Record<string, string> = {
   'RefundTotals.groups': 'the hours of 31 days, by statuses',
   'SalesTotals.groups': 'MAX_SLOTS, by methods and statuses',
   'StatementUpdate.entries': 'the transactions of one commit',
+  'WalletUpdate.entries': 'the transactions of one commit',
   'SubaccountPayoutTotals.groups': 'the hours of 31 days, by statuses',
   'Token.allowedOrigins': 'MAX_ORIGINS',
   'ValidationError.fields': 'the arguments of the request',

@@ -6,6 +6,7 @@ import { assertMay, callerOf } from '../../kernel/caller.ts';
 import { tenantKey } from '../../kernel/tenant.ts';
 import { figuresOf } from './figures-schema.ts';
 import { isSameWallet, isWallet, type Wallet, type WalletService, walletOf } from './model.ts';
+import { commitOf, type StatementCommit } from './statement.ts';
 
 declare module '../../api/graphql/services.ts' {
   interface PaymentsService {
@@ -51,24 +52,34 @@ builder.queryField('wallet', (t) =>
 
 // ── Subscription ────────────────────────────────────────────────────────────────────────────────
 
-const updates = defineUpdates<'wallet', Wallet>({
+/** A state of the wallet, and the commit that has written its entries; null for one that has written none. */
+interface WalletChange {
+  wallet: Wallet;
+  commit: StatementCommit | null;
+}
+
+const updates = defineUpdates<'wallet', WalletChange>({
   type: 'WalletUpdate',
   kind: 'WALLET',
-  covers: 'The wallet',
+  covers: 'The wallet, and each entry of its statement',
   resource: 'wallet',
   title: 'Wallet',
   isDatedByReading: true,
-  fields: (t) => ({ wallet: t.field({ type: WalletRef, resolve: ({ item }) => item }) }),
+  fields: (t) => ({ wallet: t.field({ type: WalletRef, resolve: ({ item }) => item.wallet }) }),
   authorize: (context) => assertMay(callerOf(context), 'wallet.read'),
   // The snapshot is another service's wallet, or the ledger's balances, one of them the sum of the
   // subaccounts.
-  itemOf: ({ snapshot }, context) =>
-    isWallet(snapshot)
+  itemOf: ({ snapshot, ...event }, context) => ({
+    wallet: isWallet(snapshot)
       ? snapshot
       : walletOf(callerOf(context).tenant.environment, snapshot, snapshot.merchant_subaccounts),
+    commit: commitOf({ ...event, snapshot }),
+  }),
   // Many postings change nothing that a wallet shows.
-  isSame: isSameWallet,
+  isSame: (left, right) => isSameWallet(left.wallet, right.wallet),
 });
+
+export const WalletUpdateRef = updates.type;
 
 builder.subscriptionField('walletUpdates', (t) =>
   t.field({
@@ -81,7 +92,7 @@ builder.subscriptionField('walletUpdates', (t) =>
       assertMay(caller, 'wallet.read');
       return updates.follow(context, null, after, async () => {
         const { version, wallet } = await context.services.wallet.readWithVersion(caller.tenant);
-        return { version, item: wallet, since: null };
+        return { version, item: { wallet, commit: null }, since: null };
       });
     },
     resolve: (update) => update,

@@ -12,7 +12,7 @@ import { WalletEntryKindEnum } from '../enums-schema.ts';
 import { figuresOf } from '../figures-schema.ts';
 import { WalletEntryFilterInput } from '../filter-schema.ts';
 import type { Wallet } from '../model.ts';
-import { WalletRef } from '../schema.ts';
+import { WalletRef, WalletUpdateRef } from '../schema.ts';
 import {
   type ClosingLine,
   type ClosingReport,
@@ -334,6 +334,18 @@ builder.objectFields(WalletRef, (t) => ({
     },
   }),
 }));
+
+builder.objectField(WalletUpdateRef, 'entries', (t) =>
+  t.field({
+    type: [WalletEntryRef],
+    description:
+      'The entries of the statement that the change has written, oldest first; empty in a first state. A state that walletUpdates leaves out takes its entries with it; accountUpdates leaves out none.',
+    resolve: ({ item: { commit } }, _, context) => {
+      const { tenant, statement } = statementOf(context);
+      return commit ? statement.ofCommit(tenant, commit) : [];
+    },
+  }),
+);
 
 // ── Subscription ────────────────────────────────────────────────────────────────────────────────
 
