@@ -100,6 +100,16 @@ describe('a query', () => {
   });
 });
 
+test('A subscription whose client names no event stream is refused at once', async () => {
+  const body = JSON.stringify({ query: 'subscription { allCardPaymentUpdates { cursor } }' });
+  const types = ['', '*/*', 'application/json', 'application/graphql-response+json', 'application/json, */*'];
+  for (const accept of types) {
+    const answer = await post(body, { ...JSON_TYPE, accept });
+    const message = (await answer.json()).errors?.[0].message;
+    expect([accept, answer.status, message]).toEqual([accept, 406, expect.stringContaining('event-stream')]);
+  }
+});
+
 describe('HEAD', () => {
   test.each([
     ['a query', { query: WALLET }, 200],

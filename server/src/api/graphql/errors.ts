@@ -201,8 +201,8 @@ builder.objectType(UpstreamError, {
 // ── As top-level errors ─────────────────────────────────────────────────────────────────────────
 
 /** A refusal of a whole request, at `status`. By `spec` that is 200 with the older media type, application/json. */
-export function refusalOf(code: ErrorCode, message: string, status: number): GraphQLError {
-  const http = { status, spec: true, headers: { 'x-error-code': code } };
+export function refusalOf(code: ErrorCode, message: string, status: number, spec = true): GraphQLError {
+  const http = { status, spec, headers: { 'x-error-code': code } };
   const refusal = new GraphQLError(message, { extensions: { ...describeCode(code), http } });
   translated.add(refusal);
   return refusal;

@@ -4,7 +4,7 @@ import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Caller } from '../../kernel/caller.ts';
 import type { Context } from '../graphql/context.ts';
 import { deprecationHeaders } from '../graphql/deprecations.ts';
-import { toGraphQLError } from '../graphql/errors.ts';
+import { refusalOf, toGraphQLError } from '../graphql/errors.ts';
 import { execute } from '../graphql/execution.ts';
 import { isRefusal } from '../graphql/failures.ts';
 import { idempotencyHeaderPlugin } from '../graphql/idempotency-header.ts';
@@ -243,9 +243,14 @@ const orderedExecution: Plugin = {
   },
 };
 
+/** Whether a client names event streams: one that accepts whatever comes would wait for the end of a response without one. */
+function acceptsEvents({ headers: { accept = '' } }: IncomingMessage): boolean {
+  return /(?:^|,)\s*text\/(?:event-stream|\*)/i.test(accept);
+}
+
 /**
- * Serves subscriptions over HTTP. Yoga checks whether the client accepts an event stream, and answers refusals. It does not
- * write the events: it would pull, copy and frame each of them for each client.
+ * Serves subscriptions over HTTP, as event streams. Yoga answers refusals. It does not write the events: it would pull, copy
+ * and frame each of them for each client.
  */
 function eventStreams(
   openSubscription: OpenSubscription,
@@ -255,16 +260,18 @@ function eventStreams(
   return {
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn(async (args) => {
+        const { req, res } = args.contextValue as HttpContext;
+        if (!acceptsEvents(req)) return { errors: [refusalOf('BAD_USER_INPUT', NO_EVENTS, 406, false)] };
         const subscription = await openSubscription(args);
         if (!('updates' in subscription)) return subscription;
-        subscriptions.set((args.contextValue as HttpContext).res, subscription);
+        subscriptions.set(res, subscription);
         return NEVER_PULLED;
       });
     },
     onResultProcess({ serverContext: { res }, resultProcessor, setResultProcessor }) {
       const subscription = subscriptions.get(res);
       if (!subscription) return;
-      // Yoga refuses with 406.
+      // Yoga refuses an event stream in another charset with 406.
       if (!resultProcessor) return subscription.updates.end();
       setResultProcessor(() => {
         sendEvents(res, subscription, onFault);
@@ -275,6 +282,8 @@ function eventStreams(
     },
   };
 }
+
+const NO_EVENTS = 'A subscription is sent as an event stream: Accept text/event-stream, or use a WebSocket';
 
 interface HttpContext {
   req: IncomingMessage;
