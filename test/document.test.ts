@@ -1127,7 +1127,7 @@ describe('4.1 GET /v1/subaccounts/{id}/payouts/{payoutId}', () => {
       await lookUp(`saq_idem_${'x'.repeat(129)}`),
     ];
     expect(errors.map(({ status, body }) => [status, Object.keys(body)])).toEqual(
-      errors.map(() => [400, ['error', 'code', 'retryPolicy']]),
+      errors.map(() => [400, ['error', 'code', 'retryPolicy', 'fields']]),
     );
   });
   rows('4.1', ['200', 'body'], async () => {

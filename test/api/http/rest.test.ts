@@ -9,6 +9,7 @@ import type { Caller } from '../../../server/src/kernel/caller.ts';
 import { type ErrorCode, retryOf } from '../../../server/src/kernel/error-codes.ts';
 import {
   CursorExpiredError,
+  type FieldError,
   IdempotencyError,
   NotFoundError,
   PaymentError,
@@ -469,6 +470,7 @@ describe('a body', () => {
   test('the refusal of a body names the place of a wrong list item', async () => {
     const { body } = await rest().post('/things', { amountCents: 1, nested: { colours: ['red', 'blue'] } });
     expect(body.error).toBe('nested.colours.1: must be red or green');
+    expect(body.fields).toEqual([{ path: 'nested.colours.1', message: 'must be red or green' }]);
   });
 
   test('a body with thousands of mistakes has a short refusal', async () => {
@@ -600,6 +602,12 @@ describe('a refusal', () => {
         retryPolicy: retryOf(code as RefusalCode),
         ...(code === 'RATE_LIMITED' && { retryAfterSeconds: 1800 }),
         ...(code === 'OUTCOME_UNKNOWN' && { lookupReference: 'look' }),
+        ...(code === 'BAD_USER_INPUT' && {
+          fields: [
+            { path: 'amount.fixedCents', message: 'must be less' },
+            { path: 'first', message: 'must be more' },
+          ],
+        }),
       },
     });
     expect(answer.headers.get('x-error-code')).toBe(code);
@@ -688,7 +696,10 @@ test('every random request is answered with JSON that is not an internal fault',
         expect([200, 201, 202, 400, 404, 405]).toContain(answer.status);
         if (answer.status < 400) return;
         const code = answer.headers.get('x-error-code') as ErrorCode;
-        expect(answer.body).toEqual({ error: expect.stringMatching(/./), code, retryPolicy: retryOf(code) });
+        const { fields, ...refusal } = answer.body;
+        expect(refusal).toEqual({ error: expect.stringMatching(/./), code, retryPolicy: retryOf(code) });
+        const named = fields?.map(({ path: at, message }: FieldError) => `${at}: ${message}`).join('; ');
+        if (fields) expect(refusal.error).toBe(named);
       },
     ),
     { numRuns: generated(1_000) },

@@ -1,6 +1,7 @@
 import { type ErrorCode, type Retry, retryOf } from '../../kernel/error-codes.ts';
 import {
   describeOutage,
+  type FieldError,
   OutageError,
   PaymentError,
   RateLimitError,
@@ -25,6 +26,7 @@ export interface ErrorBody {
   retryPolicy: Retry;
   retryAfterSeconds?: number;
   lookupReference?: string;
+  fields?: readonly FieldError[];
 }
 
 /** The response to an error: a refusal with its message, an outage with a general message, a fault with none. */
@@ -41,16 +43,14 @@ export function answerTo(error: unknown): ErrorAnswer {
     return answer(status, code, message, { retryAfterSeconds });
   }
   if (!(error instanceof PaymentError)) return answer(500, 'INTERNAL_SERVER_ERROR', 'Internal error');
-  return answer(
-    statusOf(error.code),
-    error.code,
-    error instanceof ValidationError ? describeFields(error) : error.message,
-    {
-      headers: error instanceof UnauthenticatedError ? { 'www-authenticate': 'Bearer' } : {},
-      retryAfterSeconds: error instanceof RateLimitError ? error.retryAfterSeconds : null,
-      lookupReference: error instanceof UpstreamError ? error.lookupReference : null,
-    },
-  );
+  const fields = error instanceof ValidationError ? fieldsOf(error) : null;
+  const message = fields?.map((field) => `${field.path}: ${field.message}`).join('; ') ?? error.message;
+  return answer(statusOf(error.code), error.code, message, {
+    headers: error instanceof UnauthenticatedError ? { 'www-authenticate': 'Bearer' } : {},
+    retryAfterSeconds: error instanceof RateLimitError ? error.retryAfterSeconds : null,
+    lookupReference: error instanceof UpstreamError ? error.lookupReference : null,
+    fields,
+  });
 }
 
 function answer(
@@ -61,10 +61,12 @@ function answer(
     headers = {},
     retryAfterSeconds = null,
     lookupReference = null,
+    fields = null,
   }: {
     headers?: Record<string, string>;
     retryAfterSeconds?: number | null;
     lookupReference?: string | null;
+    fields?: readonly FieldError[] | null;
   } = {},
 ): ErrorAnswer {
   return {
@@ -75,6 +77,7 @@ function answer(
       retryPolicy: retryOf(code),
       ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
       ...(lookupReference === null ? {} : { lookupReference }),
+      ...(fields && { fields }),
     },
     headers: {
       // The refusal itself: the words of the body may change.
@@ -85,9 +88,7 @@ function answer(
   };
 }
 
-/** Builds the message of wrong fields. The domain names them `input.valueCents` or `filter.status`; REST has neither. */
-function describeFields({ fields }: ValidationError): string {
-  return fields
-    .map(({ path, message }) => `${path.replace(/^(?:input|filter)\./, '')}: ${message}`)
-    .join('; ');
+/** The wrong fields by their names in REST. The domain names them `input.valueCents` or `filter.status`; REST has neither. */
+function fieldsOf({ fields }: ValidationError): FieldError[] {
+  return fields.map(({ path, message }) => ({ path: path.replace(/^(?:input|filter)\./, ''), message }));
 }

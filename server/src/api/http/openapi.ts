@@ -347,6 +347,18 @@ const ERROR = {
       type: 'string',
       description: 'The reference by which to look up an unknown outcome; absent if there is none',
     },
+    fields: {
+      type: 'array',
+      description: 'Every wrong member of the request, with `BAD_USER_INPUT`; absent if none is named',
+      items: {
+        type: 'object',
+        properties: {
+          path: { type: 'string', description: 'The place of the member, such as `customer.email`' },
+          message: { type: 'string', description: 'What the member must be; the words may change' },
+        },
+        required: ['path', 'message'],
+      },
+    },
   },
   required: ['error', 'code', 'retryPolicy'],
 };
