@@ -42,6 +42,10 @@ test(`Beside writers nothing is found in sound books, and each of ${PLANTED} cha
   expect(sound).toMatchObject({ holds: true, findings: [], undecided: [] });
   expect(sound.looked.transactions).toBeGreaterThan(50);
 
+  expect(await verifier.verify({ ...WHOLE, law: 'balance-is-sum' })).toMatchObject({
+    holds: true,
+    findings: [],
+  });
   const since = await verifier.verify({ sinceLast: true });
   expect(since).toMatchObject({ holds: true, looked: { transactions: 0, resources: 0 } });
   const facade = createVerifier({

@@ -20,7 +20,7 @@ export function textOf(slice: Slice, laws: readonly Law[]): string {
 }
 
 /** The sums of the postings by ledger account, without those of the row before the first. */
-const SUMS = `(select -1, coalesce(json_object_agg(name, amount), '{}') from (
+const SUMS = `(select -1 as law, coalesce(json_object_agg(name, amount), '{}') as found from (
   select p.ledger_account as name, sum(p.amount)::bigint as amount
   from posting p join ledger_transaction l using (account_id, environment, transaction_id)
   where l.number >= $3::bigint group by 1

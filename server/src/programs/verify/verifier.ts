@@ -21,8 +21,11 @@ import {
 const MOST_MS = 50;
 /** The pause after each statement, which leaves the database to others. */
 const PAUSE_MS = 10;
-/** The number of rows of the journal or the log, or of resources, that a statement sees. */
-const SIZES = { first: 500, least: 25, most: 5_000 };
+/**
+ * The number of rows of the journal or the log, or of resources, that a statement sees. Below `few` its time no longer depends on
+ * them, so it sees fewer only after one that was interrupted.
+ */
+const SIZES = { first: 500, few: 250, least: 1, most: 5_000 };
 const MOST_FINDINGS = 1_000;
 
 const JOURNAL = { table: 'ledger_transaction', column: 'number' } as const;
@@ -324,7 +327,8 @@ function createRun({
 
 /** The number of rows of the next statement, by the time that the last one took; null if it did not end. */
 function sizeAfter(size: number, ms: number | null): number {
-  if (ms === null || ms > MOST_MS) return Math.max(SIZES.least, Math.floor(size / 2));
+  if (ms === null) return Math.max(SIZES.least, Math.floor(size / 2));
+  if (ms > MOST_MS) return Math.min(size, Math.max(SIZES.few, Math.floor(size / 2)));
   return ms < MOST_MS / 3 ? Math.min(SIZES.most, size * 2) : size;
 }
 
