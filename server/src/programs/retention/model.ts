@@ -14,7 +14,7 @@ export const KEEP_ALL: Keep = { events: null, deliveries: null, bodies: null, to
 
 /** The fewest days. A client that was away for a month follows the log from where it was. */
 export const LEAST_DAYS: Readonly<Record<Kept, number>> = { events: 30, deliveries: 1, bodies: 1, tokens: 1 };
-export const MOST_DAYS = 36_500;
+const MOST_DAYS = 36_500;
 
 /**
  * Reads the text of `PSA_KEEP`, such as `events:90d,tokens:forever`. What it leaves out is kept as by default. Null if a
