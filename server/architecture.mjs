@@ -85,7 +85,7 @@ export const LAYERS = [
     'api/http upstream state/db state/commit state/work',
   ),
   // The events that slices send by webhook.
-  layer('events', /sent-events\.ts$/, 'pure', 'pure wire', 'state/events'),
+  layer('events', /sent-events\.ts$/, 'pure wire', 'pure wire', 'state/events'),
   // The interfaces.
   // What `psa upstream check` looks for.
   layer('checks', /checks\.ts$/, 'pure wire', 'pure', 'upstream'),

@@ -118,7 +118,7 @@ describe('The members of all filters', () => {
     [/^(?:status|method|kind|cause|stock)$/, 'enums'],
     [/^event$/, '[String!]'],
     [/^responseStatus$/, '[Int!]'],
-    [/^(?:externalId|orderId|reference|productId|subaccountId|email)$/, 'String'],
+    [/^(?:externalId|orderId|reference|productId|subaccountId|endpointId|email)$/, 'String'],
     [/^(?:split|available|reusable|ended)$/, 'Boolean'],
     [/^customer$/, 'CustomerFilter'],
   ];

@@ -266,6 +266,7 @@ describe('mutations', () => {
     createDashboardToken: 'a token whose answer was lost is known to nobody, and ends by itself',
     createTestPayment: 'the balance of the sandbox is simulated',
     createProduct: 'a product that was created twice sells nothing, and is deleted',
+    createWebhookEndpoint: 'a second one with the same URL is refused, and a lost secret is rotated',
   };
 
   test('A mutation that creates something, or takes a key, says whether it was replayed', () => {

@@ -232,7 +232,15 @@ function waitsOf(random: number): number[] {
     attempts: 0,
     failures: 0,
     nextAttemptAt: now,
-    ...{ responseStatus: null, resource: 'payment', resourceId: '0', subjectType: null, subjectId: null },
+    ...{
+      endpointId: null,
+      responseStatus: null,
+      responseClass: null,
+      resource: 'payment',
+      resourceId: '0',
+      subjectType: null,
+      subjectId: null,
+    },
   };
   for (;;) {
     delivery = decideAttempt(delivery, { delivered: false, now, random });

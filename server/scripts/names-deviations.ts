@@ -91,6 +91,11 @@ export const DEVIATIONS: readonly { reason: string; cells: readonly string[] }[]
   },
   {
     reason:
+      'It is an address, which the merchant names and changes: GraphQL alone manages several, REST the URL of the account, and it moves no money.',
+    cells: of('WebhookEndpoint', 'identifier', 'own number', 'amount', 'updates', 'REST'),
+  },
+  {
+    reason:
       'It is the movement itself, with the fee that the service took or gave back in it: nothing is left to be net.',
     cells: ['WalletEntry.fee'],
   },

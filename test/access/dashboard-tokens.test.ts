@@ -86,6 +86,7 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   webhookDelivery: { scope: 'webhooks', query: '{ webhookDelivery(webhookId: "x") { status } }' },
   webhookRedelivery: { scope: 'webhooks', query: '{ webhookRedelivery(redeliveryId: "x") { status } }' },
   webhookEndpoint: { scope: 'webhooks', query: '{ webhookEndpoint { url } }' },
+  webhookEndpoints: { scope: 'webhooks', query: '{ webhookEndpoints { url } }' },
   webhookEvents: { scope: 'webhooks', query: '{ webhookEvents { name } }' },
 };
 
@@ -154,6 +155,9 @@ const MUTATIONS: Record<string, string> = {
   createTestPayment: '(input: { valueCents: 500 })',
   deleteProduct: '(productId: $productId)',
   createDelivery: '(input: { productId: $productId, content: { text: "x" } })',
+  createWebhookEndpoint: '(input: { url: "https://shop.example/hook" })',
+  updateWebhookEndpoint: `(input: { endpointId: "whe_${'0'.repeat(24)}" })`,
+  deleteWebhookEndpoint: `(endpointId: "whe_${'0'.repeat(24)}")`,
   deleteDelivery: `(deliveryId: "${'0'.repeat(24)}")`,
   revokeToken: '(token: $token)',
   pauseToken: '(token: $token)',

@@ -530,6 +530,7 @@ async function populate(app: TestApp): Promise<World> {
     instant: { fitting: ['2026-02-01T00:00:00Z', '2036-02-01T00:00:00Z'], others: wrongTexts },
     timeZone: { fitting: ['America/Sao_Paulo', 'UTC', null], others: ['America/Nowhere', ...wrongTexts] },
     webhookId: { fitting: [...webhookIds, 'whk_none'], others: wrongTexts },
+    endpointId: { fitting: [null, `whe_${'0'.repeat(24)}`], others: wrongTexts },
     withdrawalId: { fitting: [payout.withdrawalId], others: [null, ...wrongTexts] },
     code: { fitting: [null], others: [payout.code, ...wrongTexts] },
     id: { fitting: ids, others: ['', 'x', Buffer.from('Payout:x').toString('base64'), 7, null] },

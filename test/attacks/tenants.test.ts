@@ -58,6 +58,7 @@ const KINDS = [
     'disputeId',
     'fileId',
     'webhookId',
+    'endpointId',
     'redeliveryId',
     'node',
   ],
@@ -293,6 +294,8 @@ const PLACES: Record<string, Attack> = {
   'Query.token(tokenId)': each('tokenId', 'tokenId'),
   'Query.tokens(after)': each('tokens', 'after'),
   'Query.tokens(before)': withOwn('tokens', 'before', () => ({ last: 2 })),
+  'Query.webhookDeliveries(filter.endpointId)': byFilter('endpointId', 'endpointId'),
+  'Query.webhookEndpoint(endpointId)': each('endpointId', 'endpointId'),
   'Query.webhookDelivery(webhookId)': each('webhookId', 'webhookId'),
   'Query.webhookRedelivery(redeliveryId)': each('redeliveryId', 'redeliveryId'),
   'Query.webhookDeliveries(after)': each('webhookDeliveries', 'after'),
@@ -333,6 +336,11 @@ const PLACES: Record<string, Attack> = {
   'Mutation.deleteProduct(productId)': each('productId', 'productId'),
   'Mutation.redeliverWebhook(webhookId)': each('webhookId', 'webhookId'),
   'Mutation.cancelWebhookRedelivery(redeliveryId)': each('redeliveryId', 'redeliveryId'),
+  'Mutation.deleteWebhookEndpoint(endpointId)': each('endpointId', 'endpointId'),
+  'Mutation.updateWebhookEndpoint(input.endpointId)': (other) =>
+    other.endpointId.map((endpointId) => ({ input: { endpointId, enabled: false } })),
+  'Mutation.sendTestWebhook(input.endpointId)': (other) =>
+    other.endpointId.map((endpointId) => ({ input: { endpointId, event: 'payment.paid' } })),
   'Mutation.refundCardPayment(input.orderCode)': (other) =>
     other.orderCode.map((orderCode) => ({ input: { orderCode, amountCents: 10 } })),
   'Mutation.refundCharge(input.chargeId)': (other) =>
@@ -409,6 +417,8 @@ const NOT_OFFERED: ReadonlySet<string> = new Set([
   // The subscriptions of deliveries are not refused: the deliveries of these facades are inserted rows, and no
   // event follows the cursor.
   ...['Subscription.allWebhookDeliveryUpdates(after)', 'Subscription.webhookDeliveryUpdates(after)'],
+  // Nor are these rows copies for an endpoint.
+  'Query.webhookDeliveries(filter.endpointId)',
 ]);
 
 const DESTINATION = 'maria@example.com';
@@ -478,6 +488,14 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
       })),
   },
   deleteDelivery: { values: (_, { deliveryId }) => [{ deliveryId: deliveryId[1] ?? HEX_OF_NONE }] },
+  createWebhookEndpoint: {
+    values: () => [{ input: { url: `${receiver.url}/further` } }],
+  },
+  updateWebhookEndpoint: {
+    values: (_, { endpointId }) =>
+      endpointId.slice(-1).map((id) => ({ input: { endpointId: id, enabled: true } })),
+  },
+  deleteWebhookEndpoint: { values: () => [{ endpointId: `whe_${HEX_OF_NONE}` }] },
   createDashboardToken: { values: () => [{ input: { scopes: ['WALLET'] } }] },
   createProduct: { values: () => [{ input: { name: 'Caneca', priceCents: 4990 } }] },
   createSubaccount: {
@@ -489,7 +507,10 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
   pauseToken: { values: (_, { token }) => token.slice(-1).map((each) => ({ token: each })) },
   redeliverWebhook: { values: (_, { webhookId }) => webhookId.slice(0, 1).map((id) => ({ webhookId: id })) },
   redeliverWebhooks: {
-    names: ['input.filter.event', 'input.filter.reference', 'input.idempotencyKey'],
+    names: [
+      ...['input.filter.event', 'input.filter.reference', 'input.filter.endpointId'],
+      'input.idempotencyKey',
+    ],
     values: ({ key, webhookId }) =>
       key.map((idempotencyKey) => ({
         input: { filter: { event: ['payment.paid'], reference: webhookId[0] ?? 'whd_none' }, idempotencyKey },
@@ -577,7 +598,7 @@ const SELECTING =
   /^Subscription\..+\((filter\.\w+|tokenId)\)$|\(filter\.event\)$|^Query\.subaccountPayoutTotals\(filter\./;
 /** Texts that are stored as given, and that no lookup uses, and cursors of requests in doubt: there are none. */
 const FREE =
-  /requestsInDoubt|customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason|\.text|content\.|timeZone/;
+  /requestsInDoubt|customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason|\.text|content\.|timeZone|input\.events\)/;
 
 /** A mutation that is followed by an update of the stream. */
 const CREATED_BY: Record<string, string> = {
@@ -978,6 +999,12 @@ async function idsOf(
       ... on RedeliverWebhooksSuccess { redelivery { id redeliveryId } } } }`,
   );
   const { redelivery } = redeliverWebhooks;
+  // A facade has no URL of the account.
+  const { createWebhookEndpoint: added } = await client.request(
+    `mutation ($url: Url!) { createWebhookEndpoint(input: { url: $url, events: ["payment.paid"] }) {
+      ... on CreateWebhookEndpointSuccess { endpoint { id endpointId } } } }`,
+    { url: `${receiver.url}/${filled.key[0]}` },
+  );
   const ids = {
     orderCode: cards.map(({ orderCode }) => orderCode!),
     withdrawalId: nodes('payouts').map(({ withdrawalId }) => withdrawalId!),
@@ -1005,6 +1032,9 @@ async function idsOf(
       .slice(0, 2)
       .map(({ webhookId }) => webhookId!),
     redeliveryId: [redelivery.redeliveryId],
+    endpointId: (await client.request('{ webhookEndpoints { endpointId } }')).webhookEndpoints.map(
+      (each: { endpointId: string }) => each.endpointId,
+    ),
     node: [
       listed.wallet,
       ...listed.wallet.statement.edges.slice(0, 1).map(({ node }: Edge) => node),
@@ -1020,7 +1050,7 @@ async function idsOf(
         disputes[0]?.node,
         subscriptions[0]?.node,
       )
-      .concat(deliveries[0]?.node, store[0]?.node, redelivery)
+      .concat(deliveries[0]?.node, store[0]?.node, redelivery, added.endpoint)
       .flatMap((node) => (node ? [node.id] : [])),
     token,
     key: filled.key,
@@ -1500,7 +1530,13 @@ function relay({ sql: connection }: Database, tenant: Tenant, at: Date): Promise
         event: 'card_payment.paid',
         resource: 'card_payment',
         resourceId: webhookId,
-        ...{ subjectType: null, subjectId: null, responseStatus: null },
+        ...{
+          endpointId: null,
+          subjectType: null,
+          subjectId: null,
+          responseStatus: null,
+          responseClass: null,
+        },
         url: receiver.url,
         body: '{}',
         headers: {},

@@ -142,6 +142,8 @@ export async function openWorld({
             secretShown: true,
             previousSecrets: [],
             optionalEvents: OPTIONAL_WEBHOOK_EVENTS,
+            failingSince: null,
+            further: [],
           },
         ]),
       );

@@ -151,9 +151,10 @@ export const FILTERS: Readonly<
         field: {
           kind: 'composed',
           valid: [503],
-          wrong: { 'no status': [['x'], [null], [1.5], {}, true, [99], [600], [-1], [2 ** 31]] },
+          wrong: { 'no status': [['x'], [null], [1.5], {}, true, [99], [600], [-1], [1], [6], [2 ** 31]] },
         },
       },
+      endpointId: NAMED.reference,
       event: {
         field: {
           kind: 'composed',

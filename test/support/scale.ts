@@ -61,6 +61,12 @@ const SIZES = {
   FACADE_PLACES_APART: [33, 9, 3, 1],
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
   HANGING_RECEIVERS: [2, 12, 25, 100],
+  /** Webhooks of a redelivery whose server is killed again and again. */
+  RESENT: [600, 5_000, 5_000, 5_000],
+  /** Places in its work at which it is killed. */
+  RESEND_KILLS: [3, 20, 40, 40],
+  /** Histories of endpoints that change while events happen. */
+  ENDPOINT_HISTORIES: [20, 100, 1_000, 1_000],
   /** WebSockets that are open at once. */
   SOCKETS: [10, 200, 2_000, 10_000],
   /** Followers that read nothing, by each transport. */

@@ -81,7 +81,8 @@ const TEXTS: Record<string, Values> = {
   'Query.subscriptions.reference': named((number) => `psa_sub_${hex(number, 32)}`),
   'Query.webhookDeliveries.reference': named((number) => `whd_${number}`),
   'Query.subaccounts.externalId': () => [`cliente-${OLD}`, 'ninguem'],
-  responseStatus: () => [503, 200, 0],
+  endpointId: () => [`whe_${hex(1, 24)}`, `whe_${hex(2, 24)}`, 'whe_none'],
+  responseStatus: () => [503, 200, 0, 5],
   event: () => ['charge.paid', 'payment.paid', 'dispute.closed'],
   // The first product has the content of all rare rows.
   productId: ({ first }) => [hex(first, 24), hex(99_999_999, 24)],

@@ -57,6 +57,8 @@ import type { Committer } from '../../server/src/state/commit/commit.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import type { TaskHandler } from '../../server/src/state/work/queue.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
+import { createWebhookEndpoints } from '../../server/src/webhooks/endpoint-service.ts';
+import { createHeldDelivery } from '../../server/src/webhooks/held-delivery.ts';
 import type { Send } from '../../server/src/webhooks/sender.ts';
 import { createWebhookService } from '../../server/src/webhooks/service.ts';
 
@@ -189,6 +191,7 @@ export function wireSlices({
     send,
     random: () => 0,
     relaySecrets: null,
+    onFault,
   });
   const handlers: Readonly<Record<string, TaskHandler>> = {
     ...tasks,
@@ -214,6 +217,7 @@ export function wireSlices({
     }).tasks,
     ...subscriptions.tasks,
     ...delivery.tasks,
+    ...createHeldDelivery({ database, committer }).tasks,
   };
   return {
     ...made,
@@ -260,6 +264,7 @@ export function wireSlices({
       ...sandbox,
     },
     webhooks: createWebhookService({ database, committer, clock, privateAddresses }),
+    webhookEndpoints: createWebhookEndpoints({ database, committer, clock, privateAddresses }),
     /** The handlers of the work queue, for a test that claims a task itself. */
     handlers,
   };

@@ -138,6 +138,10 @@ export const ONE_OF_EACH = [
 export const LONG = [
   // Fills pages of a redelivery; webhooks/graphql sends a single delivery again.
   'webhooks/bulk.test.ts',
+  // Histories of endpoints; webhooks/endpoints has each change once.
+  'webhooks/endpoint-laws.test.ts',
+  // Days of failures; webhooks/endpoint-health has the rules.
+  'webhooks/failing-endpoints.test.ts',
   'attacks/budget.test.ts',
   'attacks/compiled.test.ts',
   'attacks/tenants.test.ts',

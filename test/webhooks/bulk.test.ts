@@ -60,7 +60,7 @@ describe('redeliverWebhooks', () => {
     const first = receiver.received.map(({ headers }) => headers['x-webhook-id']);
     receiver.received.length = 0;
     receiver.answer = (response) => response.end();
-    const input = { filter: { responseStatus: [500] } };
+    const input = { filter: { responseStatus: [5] } };
     const made = await redeliver(client, input);
     expect(made).toMatchObject({ replayed: false, redelivery: { status: 'RUNNING', total: 55, done: 0 } });
     const { redeliveryId } = made.redelivery;

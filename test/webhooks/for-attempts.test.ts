@@ -28,10 +28,11 @@ test('Attempts that are made together read their deliveries at once, each with i
     },
     ...{ status: 'pending' as const, attempts: 0, failures: 0, nextAttemptAt: at, createdAt: at },
     ...{ resourceVersion: 1, occurredAt: at, headers: null },
-    ...{ subjectType: null, subjectId: null, responseStatus: null },
+    ...{ endpointId: null, subjectType: null, subjectId: null, responseStatus: null, responseClass: null },
   });
   const secret = (text: string) => ({
-    ...{ url: null, enabled: true, secret: text, secretShown: true, previousSecrets: [], optionalEvents: [] },
+    ...{ url: null, enabled: true, secret: text, secretShown: true },
+    ...{ previousSecrets: [], optionalEvents: [], failingSince: null, further: [] },
   });
   await endpointTable.saveEach(sql, [
     { tenant: one, record: secret(`whsec_${'1'.repeat(32)}`) },

@@ -2,17 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { ValidationError } from '../../server/src/kernel/errors.ts';
+import { decideConfigure } from '../../server/src/webhooks/endpoint-changes.ts';
+import {
+  assertEndpointUrl,
+  parsePreviousSecretHours,
+  signingSecrets,
+  type WebhookEndpoint,
+} from '../../server/src/webhooks/endpoints.ts';
 import {
   ATTEMPT_TIMEOUT_MS,
-  assertEndpointUrl,
-  decideConfigure,
   isWebhookId,
   mayBeCalled,
   newWebhookId,
-  parsePreviousSecretHours,
-  signingSecrets,
   type WebhookDelivery,
-  type WebhookEndpoint,
 } from '../../server/src/webhooks/model.ts';
 import {
   EVENTS,
@@ -36,12 +38,14 @@ const WAITS = [5, 30, 120, 600, 3_600, 21_600].map((seconds) => seconds * SECOND
 const delivery = (given: Partial<WebhookDelivery> = {}): WebhookDelivery => ({
   webhookId: 'whd_0123456789abcdef01234567',
   event: 'card_payment.paid',
+  endpointId: null,
   url: 'https://padaria.example/hook',
   status: 'pending',
   attempts: 0,
   failures: 0,
   nextAttemptAt: NOW,
   responseStatus: null,
+  responseClass: null,
   resource: 'card_payment',
   resourceId: 'PSC-1',
   subjectType: null,
@@ -169,6 +173,8 @@ describe('the secret', () => {
       secretShown: true,
       previousSecrets: [],
       optionalEvents: [],
+      failingSince: null,
+      further: [],
     };
     expect(first).toEqual({ endpoint, secret: 'whsec_new' });
     expect(configured(first.endpoint)).toEqual({ endpoint: first.endpoint, secret: null });
@@ -182,6 +188,8 @@ describe('the secret', () => {
       secretShown: false,
       previousSecrets: [],
       optionalEvents: [],
+      failingSince: null,
+      further: [],
     };
     expect(configured(signed)).toMatchObject({ secret: 'whsec_old', endpoint: { secret: 'whsec_old', url } });
   });
@@ -194,6 +202,8 @@ describe('the secret', () => {
       secretShown: true,
       previousSecrets: [],
       optionalEvents: [],
+      failingSince: null,
+      further: [],
     };
     expect(configured(known, true)).toMatchObject({ secret: 'whsec_new', endpoint: { secret: 'whsec_new' } });
   });
@@ -209,6 +219,8 @@ describe('the secrets of before', () => {
     secretShown: true,
     previousSecrets,
     optionalEvents: [],
+    failingSince: null,
+    further: [],
   });
   const changed = (
     before: WebhookEndpoint,
@@ -324,6 +336,8 @@ describe('the optional events', () => {
     secretShown: true,
     previousSecrets: [],
     optionalEvents: ['withdrawal.processing', 'dispute.opened'],
+    failingSince: null,
+    further: [],
   };
   test.each([
     [null, ['withdrawal.processing', 'dispute.opened']],

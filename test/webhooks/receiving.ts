@@ -22,8 +22,10 @@ import {
 import { createRedaction } from '../../server/src/upstream/secrets.ts';
 import type { WebhookClaim } from '../../server/src/upstream/webhook-claim.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
+import { createWebhookEndpoints } from '../../server/src/webhooks/endpoint-service.ts';
+import { createHeldDelivery } from '../../server/src/webhooks/held-delivery.ts';
 import { createReceiver } from '../../server/src/webhooks/receive.ts';
-import { createRemoteWebhooks } from '../../server/src/webhooks/remote/service.ts';
+import { createRemoteEndpoints, createRemoteWebhooks } from '../../server/src/webhooks/remote/service.ts';
 import { createSender } from '../../server/src/webhooks/sender.ts';
 import { createWebhookService } from '../../server/src/webhooks/service.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -113,7 +115,7 @@ export async function startReceiving({
   const work = createWorkQueue({
     database,
     clock,
-    handlers: { ...receiver.tasks, ...delivery.tasks },
+    handlers: { ...receiver.tasks, ...delivery.tasks, ...createHeldDelivery({ database, committer }).tasks },
     onError: onFault,
   });
   const http = createHttpServer({ onFault });
@@ -139,6 +141,10 @@ export async function startReceiving({
     faults,
     polled,
     webhooks: createRemoteWebhooks(createWebhookService({ database, committer, clock, privateAddresses })),
+    endpoints: createRemoteEndpoints(
+      createWebhookEndpoints({ database, committer, clock, privateAddresses }),
+      { receivesAt: `${publicUrl}/webhooks/psa` },
+    ),
     url: `http://127.0.0.1:${port}/webhooks/psa`,
 
     post({

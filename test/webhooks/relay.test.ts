@@ -358,7 +358,13 @@ describeOnDatabase('a card event', (open) => {
         failures: 0,
         nextAttemptAt: null,
         responseStatus: 200,
-        ...{ resource: 'card_payment', resourceId: named('PSC-1'), subjectType: null, subjectId: null },
+        ...{
+          resource: 'card_payment',
+          resourceId: named('PSC-1'),
+          subjectType: null,
+          subjectId: null,
+          endpointId: null,
+        },
         createdAt: receiving.clock.now(),
       });
       expect(await webhooks.count(tenant, {})).toBe(1);

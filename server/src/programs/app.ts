@@ -46,7 +46,9 @@ import { SlowConsumerError } from '../state/events/subscription.ts';
 import { createWorkQueue, type Lane, type WorkQueue } from '../state/work/queue.ts';
 import { nextDue, selectBacklog } from '../state/work/store.ts';
 import { createWebhookAdministration } from '../webhooks/administration.ts';
-import { DELIVER } from '../webhooks/model.ts';
+import { createWebhookEndpoints } from '../webhooks/endpoint-service.ts';
+import { countEndpoints } from '../webhooks/endpoint-store.ts';
+import { DELIVER, DELIVER_FURTHER } from '../webhooks/model.ts';
 import { webhookOutbox } from '../webhooks/outbox.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
@@ -111,7 +113,7 @@ const PROXY_IDLE_MS = 2_500;
 
 /** An account whose receivers hang at many hosts delays its own other webhooks only if it has more than 64 attempts under way. */
 const WEBHOOK_POOL: Lane = {
-  kinds: [DELIVER],
+  kinds: [DELIVER, DELIVER_FURTHER],
   ...{ slots: 200, slotsPerTenant: 8, slotsWhileFree: 64 },
 };
 
@@ -380,6 +382,10 @@ export async function createApp({
                 ...{ database, committer, clock },
                 privateAddresses: config.webhookPrivateAddresses,
               }),
+              endpoints: createWebhookEndpoints({
+                ...{ database, committer, clock },
+                privateAddresses: config.webhookPrivateAddresses,
+              }),
               tests: createWebhookTests({
                 ...{ database, clock },
                 send: createSender({ clock, privateAddresses: config.webhookPrivateAddresses }),
@@ -408,6 +414,7 @@ export async function createApp({
           return selectBacklog(database.sql, clock.now());
         },
         verified: () => selectVerified(database.sql),
+        endpoints: () => countEndpoints(database.sql),
       }),
     );
     const routes = await runtime.routes({

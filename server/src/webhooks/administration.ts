@@ -1,8 +1,9 @@
 import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Database } from '../state/db/database.ts';
+import type { WebhookEndpointService } from './endpoints.ts';
 import type { WebhookAdministration } from './managed.ts';
-import type { WebhookService } from './model.ts';
+import { readStatuses, type WebhookService } from './model.ts';
 import { selectTenantOf } from './store.ts';
 import type { WebhookTestService } from './tests.ts';
 
@@ -13,6 +14,7 @@ const MAX_LISTED = 100;
 export function createWebhookAdministration({
   database,
   webhooks,
+  endpoints,
   tests,
   findAccount,
 }: {
@@ -21,6 +23,7 @@ export function createWebhookAdministration({
     WebhookService,
     'list' | 'findMany' | 'attemptsOf' | 'exchangesOf' | 'payloadsOf' | 'redeliver'
   >;
+  endpoints: Pick<WebhookEndpointService, 'list'>;
   tests: WebhookTestService;
   /** Finds the account with an id, or the only one. */
   findAccount: (accountId: string | undefined) => Promise<string>;
@@ -32,15 +35,15 @@ export function createWebhookAdministration({
   }
 
   return {
-    async listWebhooks({ accountId, environment, status, event, responseStatus, reference }) {
+    async listWebhooks({ accountId, environment, status, event, responseStatus, ...named }) {
       const tenant = { accountId: await findAccount(accountId), environment };
       const { items } = await webhooks.list(tenant, {
         end: 'first',
         limit: MAX_LISTED,
-        reference,
+        ...named,
         status: status && [status],
         event: event === undefined ? undefined : [event],
-        responseStatus: responseStatus === undefined ? undefined : [responseStatus],
+        ...(responseStatus !== undefined && readStatuses([responseStatus])),
       });
       return { deliveries: items.map(({ delivery }) => delivery) };
     },
@@ -64,8 +67,12 @@ export function createWebhookAdministration({
       return { delivery: await webhooks.redeliver(await tenantOf(webhookId), webhookId) };
     },
 
-    async testWebhook({ accountId, environment, event }) {
-      return tests.send({ accountId: await findAccount(accountId), environment }, { event });
+    async listEndpoints({ accountId, environment }) {
+      return { endpoints: await endpoints.list({ accountId: await findAccount(accountId), environment }) };
+    },
+
+    async testWebhook({ accountId, environment, ...input }) {
+      return tests.send({ accountId: await findAccount(accountId), environment }, input);
     },
   };
 }

@@ -18,6 +18,7 @@ import {
 } from './bulk.ts';
 import { redeliveryTable, selectExtent } from './bulk-store.ts';
 import { ENDPOINT, endpoints, redeliveries } from './collections.ts';
+import { urlsOf } from './endpoints.ts';
 import { RESEND } from './model.ts';
 
 const REDELIVER = 'redeliverWebhooks';
@@ -52,8 +53,8 @@ export function createBulkRedelivery({
           const before = replayed(state, REDELIVER, key, inputHash);
           if (before !== null)
             return { outcome: { redelivery: state.need(redeliveries, before), replayed: true } };
-          const endpoint = state.get(endpoints, ENDPOINT);
-          const hasUrl = endpoint?.enabled === true && endpoint.url !== null;
+          const urls = urlsOf(tenant, state.get(endpoints, ENDPOINT));
+          const hasUrl = [...urls.values()].some((url) => url !== null);
           const redelivery = decideBulk(parsed, { ...extent, hasUrl, now: state.now });
           const { redeliveryId } = redelivery;
           return {

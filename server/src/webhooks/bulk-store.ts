@@ -5,6 +5,7 @@ import { ownConditions, valuesOf } from '../state/db/filtered-lists.ts';
 import { inPeriod } from '../state/db/lists.ts';
 import { type Columns, changing, fixed, json, type RowsOf, table } from '../state/db/table.ts';
 import { BULK_PAGE, isRedeliveryId, type Matching, type WebhookRedelivery } from './bulk.ts';
+import { accountEndpointId } from './endpoints.ts';
 import type { WebhookDeliveryFilter } from './model.ts';
 import { conditionsOf } from './store.ts';
 
@@ -73,8 +74,13 @@ export async function selectNextMatching(
   tenant: Tenant,
   { filter, place, upto }: WebhookRedelivery,
 ): Promise<Matching[]> {
-  const { rows } = await raw<{ webhook_id: string; number: number; is_of_account: boolean }>`
-    select d.webhook_id, d.number, d.headers is null and exists (
+  const { rows } = await raw<{
+    webhook_id: string;
+    number: number;
+    endpoint_id: string | null;
+    is_of_account: boolean;
+  }>`
+    select d.webhook_id, d.number, d.endpoint_id, d.headers is null and exists (
       -- A delivery whose event has gone by its age may be one to a payment's own URL.
       select from event e
       where e.account_id = d.account_id and e.environment = d.environment and e.version = d.event_version
@@ -86,6 +92,8 @@ export async function selectNextMatching(
     ) d
     order by d.number`.execute(sql);
   return rows.map((row) => ({
-    ...{ webhookId: row.webhook_id, number: Number(row.number), isOfAccount: row.is_of_account },
+    ...{ webhookId: row.webhook_id, number: Number(row.number) },
+    // A delivery of an older version names no endpoint.
+    endpointId: row.endpoint_id ?? (row.is_of_account ? accountEndpointId(tenant) : null),
   }));
 }

@@ -12,7 +12,7 @@ import { decideRedeliver } from './series.ts';
 export interface WebhookRedelivery {
   redeliveryId: string;
   filter: WebhookDeliveryFilter;
-  /** Whether deliveries to the account's URL go to the URL that it has now. */
+  /** Whether deliveries to an endpoint go to the URL that it has now. */
   toCurrentUrl: boolean;
   /** The number of the newest delivery that matched at the request. */
   upto: number;
@@ -65,7 +65,7 @@ export const DEFAULT_MOST = 1_000;
 export const MAX_MOST = 10_000;
 /** The deliveries that are sent again at once, and the pause behind them: ten a second. */
 export const BULK_PAGE = 50;
-const PAUSE_MS = 5_000;
+export const PAUSE_MS = 5_000;
 
 function newRedeliveryId(): string {
   return `whr_${objectId()}`;
@@ -117,20 +117,24 @@ export function decideCancel(redelivery: WebhookRedelivery, now: Date): WebhookR
 export interface Matching {
   webhookId: string;
   number: number;
-  /** Whether it goes to the account's URL, and not to a payment's own or to one that another service was given. */
-  isOfAccount: boolean;
+  /** The endpoint to which it goes; null for a payment's own URL, and for one that another service was given. */
+  endpointId: string | null;
 }
 
-/** Decides the deliveries of a page, and what follows it. A delivery that no longer matches is passed over. */
+/**
+ * Decides the deliveries of a page, and what follows it. A delivery that no longer matches, or whose endpoint was deleted, is
+ * passed over.
+ */
 export function decidePage(
   redelivery: WebhookRedelivery,
   page: readonly (Matching & { delivery: WebhookDelivery | null })[],
-  { url, now }: { url: string | null; now: Date },
+  { urls, now }: { urls: ReadonlyMap<string, string | null>; now: Date },
 ): { redelivery: WebhookRedelivery; again: WebhookDelivery[]; nextAt: Date | null } {
-  const again = page.flatMap(({ delivery, isOfAccount }) => {
+  const again = page.flatMap(({ delivery, endpointId }) => {
     if (!delivery || !matchesFilter(delivery, redelivery.filter)) return [];
-    const isMoved = redelivery.toCurrentUrl && isOfAccount && url !== null;
-    return [{ ...decideRedeliver(delivery, now), ...(isMoved && { url }) }];
+    if (endpointId !== null && !urls.has(endpointId)) return [];
+    const url = (redelivery.toCurrentUrl && endpointId !== null && urls.get(endpointId)) || delivery.url;
+    return [{ ...decideRedeliver(delivery, now), url }];
   });
   const isLast = page.length < BULK_PAGE;
   return {

@@ -3,7 +3,8 @@ import { insertAttempts, type MadeAttempt } from './attempt-store.ts';
 import type { WebhookRedelivery } from './bulk.ts';
 import { redeliveryTable } from './bulk-store.ts';
 import { endpointTable } from './endpoint-store.ts';
-import type { WebhookDelivery, WebhookEndpoint } from './model.ts';
+import type { WebhookEndpoint } from './endpoints.ts';
+import type { WebhookDelivery } from './model.ts';
 import {
   deliveryTable,
   insertDeliveries,
@@ -17,7 +18,7 @@ import {
   updateDeliveries,
 } from './store.ts';
 
-/** The key of the endpoint: a tenant has only one. */
+/** The key of the endpoints: a tenant has one record. */
 export const ENDPOINT = endpointTable.keyOf({});
 
 export const endpoints: Collection<WebhookEndpoint> = endpointTable;

@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
-import type { Clock } from '../kernel/clock.ts';
-import type { Environment } from '../kernel/tenant.ts';
+import { type Clock, plusMs } from '../kernel/clock.ts';
+import { OperatorNotice } from '../kernel/errors.ts';
+import { type Environment, tenantKey } from '../kernel/tenant.ts';
 import { withSpan } from '../kernel/traces.ts';
 import { type Committer, put } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
@@ -8,11 +9,21 @@ import type { TenantKey } from '../state/db/each-tenant.ts';
 import type { TaskHandler } from '../state/work/queue.ts';
 import type { Task } from '../state/work/store.ts';
 import type { MadeAttempt } from './attempt-store.ts';
-import { attempts, deliveries, neighbours } from './collections.ts';
-import { statusEvents } from './events.ts';
-import { attemptAt, DELIVER, signingSecrets, type WebhookDelivery } from './model.ts';
+import { attempts, deliveries, ENDPOINT, endpoints, neighbours } from './collections.ts';
+import { type DisabledEndpoint, decideHealth, isHeld, PROBE_INTERVAL_MS } from './endpoint-health.ts';
+import { isFurther, signingSecrets } from './endpoints.ts';
+import { disabledEvents, statusEvents } from './events.ts';
+import {
+  attemptAt,
+  classOf,
+  DELIVER,
+  DELIVER_FURTHER,
+  probeAt,
+  settleAt,
+  type WebhookDelivery,
+} from './model.ts';
 import type { Send } from './sender.ts';
-import { decideAttempt, heldBackUntil, isHeldBack } from './series.ts';
+import { decideAttempt, decideHold, heldBackUntil, isHeldBack } from './series.ts';
 import { signedAgain, signedHeaders } from './signing.ts';
 import { type ForAttempt, selectForAttempts } from './store.ts';
 
@@ -32,6 +43,7 @@ export function createWebhookDelivery({
   random = Math.random,
   relaySecrets,
   onAttempt,
+  onFault,
 }: {
   database: Database;
   committer: Committer;
@@ -44,7 +56,9 @@ export function createWebhookDelivery({
   /** The secrets of the service whose webhooks are relayed; null if this server relays none. */
   relaySecrets: Readonly<Record<Environment, readonly string[]>> | null;
   onAttempt?: (delivered: boolean, ms: number) => void;
-}): { tasks: Record<typeof DELIVER, TaskHandler> } {
+  /** Called when an endpoint is disabled. */
+  onFault?: (notice: OperatorNotice) => void;
+}): { tasks: Record<typeof DELIVER | typeof DELIVER_FURTHER, TaskHandler> } {
   /** Deliveries that are claimed together are read together. */
   const forAttempt = new DataLoader<TenantKey, ForAttempt | null>(
     (webhooks) => selectForAttempts(database.sql, webhooks),
@@ -84,10 +98,14 @@ export function createWebhookDelivery({
   /** Records an attempt, ends its task, schedules the next, and wakes the delivery that has waited for this one. */
   function recordAttempt(
     task: Task,
-    { webhookId, nextAttemptAt: dueAt }: WebhookDelivery,
+    { webhookId, endpointId, url, nextAttemptAt: dueAt }: WebhookDelivery,
     attempt: Omit<MadeAttempt, 'webhookId' | 'number'>,
-  ): Promise<void> {
+    { isFailing }: Pick<ForAttempt, 'isFailing'>,
+  ): Promise<DisabledEndpoint | null> {
     const randomNumber = random();
+    const delivered = attempt.error === null;
+    // Most attempts succeed at an endpoint that does not fail, and change nothing of it.
+    const isOfHealth = endpointId !== null && (!delivered || isFailing);
     return committer.change({
       tenant: task,
       async read(reader) {
@@ -95,32 +113,41 @@ export function createWebhookDelivery({
         await Promise.all([
           reader.load(deliveries, webhookId),
           others?.next ? reader.load(deliveries, others.next) : null,
+          isOfHealth ? reader.load(endpoints, ENDPOINT) : null,
         ]);
       },
       decide(state) {
         const before = state.need(deliveries, webhookId);
+        const stored = isOfHealth ? state.get(endpoints, ENDPOINT) : null;
+        const health =
+          stored && decideHealth(task, stored, { endpointId, url }, { delivered, now: state.now });
+        const decided = decideAttempt(before, { delivered, now: state.now, random: randomNumber, dueAt });
         const delivery = {
-          ...decideAttempt(before, {
-            delivered: attempt.error === null,
-            now: state.now,
-            random: randomNumber,
-            dueAt,
-          }),
+          ...(isHeld(health?.endpoint ?? stored, endpointId) ? decideHold(decided) : decided),
           responseStatus: attempt.responseStatus ?? 0,
+          responseClass: classOf(attempt.responseStatus ?? 0),
         };
         const { next } = state.need(neighbours, webhookId);
         const following = delivery.status !== 'pending' && next ? state.get(deliveries, next) : null;
         const woken = following && isHeldBack(following) ? [{ ...following, nextAttemptAt: state.now }] : [];
         const due = delivery.status === 'pending' ? [delivery, ...woken] : woken;
         return {
-          outcome: undefined,
+          outcome: health?.disabled ?? null,
           writes: {
             records: [
               ...[delivery, ...woken].map((each) => put(deliveries, each)),
               put(attempts, { ...attempt, webhookId, number: delivery.attempts }),
+              ...(health ? [put(endpoints, health.endpoint)] : []),
             ],
-            events: statusEvents(delivery, before.status),
-            tasks: due.map((each) => attemptAt(each, each.nextAttemptAt!)),
+            events: [
+              ...statusEvents(delivery, before.status),
+              ...(health?.disabled ? disabledEvents(health.disabled) : []),
+            ],
+            tasks: [
+              ...due.map((each) => attemptAt(each, each.nextAttemptAt!)),
+              ...(health?.disabled ? [probeAt(endpointId!, plusMs(state.now, PROBE_INTERVAL_MS))] : []),
+              ...(health?.isEnabledAgain ? [settleAt(endpointId!, state.now)] : []),
+            ],
             done: [task],
           },
         };
@@ -128,52 +155,68 @@ export function createWebhookDelivery({
     });
   }
 
-  return {
-    tasks: {
-      [DELIVER]: async (task) => {
-        const found = await forAttempt.load({ tenant: task, key: task.key });
-        if (found?.delivery.status !== 'pending') return;
-        if (found.isBehindAnother && (await holdBack(task))) return;
-        const { delivery, body } = found;
-        const at = clock.now();
-        const startedMs = realClock.ms();
-        const signedAt = realClock.now();
-        const headers = found.headers
-          ? signedAgain(found.headers, {
-              body,
-              secrets: relaySecrets?.[task.environment] ?? [],
-              cameAt: delivery.createdAt,
-              at: signedAt,
-            })
-          : signedHeaders({
-              webhookId: delivery.webhookId,
-              resourceVersion: found.resourceVersion,
-              occurredAt: found.occurredAt,
-              body,
-              // The outbox saves the secret together with the tenant's first delivery.
-              secrets: signingSecrets(found.secrets!, at),
-              at: signedAt,
-            });
-        // The span has no URL: it is the merchant's, and may hold a secret.
-        const { responseStatus, error, exchange } = await withSpan(
-          'webhook attempt',
-          { 'psa.attempt': delivery.attempts + 1 },
-          async (step) => {
-            const sent = await send({ url: delivery.url, headers, body });
-            step.set({
-              'http.response.status_code': sent.responseStatus ?? 0,
-              'psa.delivered': sent.error === null,
-            });
-            return sent;
-          },
-          'client',
-        );
-        // If the clock was set meanwhile, the duration may be below zero, or above 24 days: the database
-        // would refuse it, and the attempt would be repeated.
-        const durationMs = Math.min(Math.max(0, realClock.ms() - startedMs), MAX_DURATION_MS);
-        onAttempt?.(error === null, durationMs);
-        await recordAttempt(task, delivery, { at, responseStatus, error, durationMs, exchange });
+  async function makeAttempt(task: Task): Promise<void> {
+    const found = await forAttempt.load({ tenant: task, key: task.key });
+    if (found?.delivery.status !== 'pending') return;
+    const { secrets } = found;
+    // Its endpoint was deleted, and another task cancels it.
+    const isRelayed = found.headers !== null && !isFurther(found.delivery.endpointId);
+    if (!secrets && !isRelayed) return;
+    if (found.isBehindAnother && (await holdBack(task))) return;
+    const { delivery, body } = found;
+    const at = clock.now();
+    const startedMs = realClock.ms();
+    const signedAt = realClock.now();
+    const headers = isRelayed
+      ? signedAgain(found.headers!, {
+          body,
+          secrets: relaySecrets?.[task.environment] ?? [],
+          cameAt: delivery.createdAt,
+          at: signedAt,
+        })
+      : {
+          // A copy of another service's webhook has the id of that.
+          ...found.headers,
+          ...signedHeaders({
+            webhookId: found.headers?.['x-webhook-id'] ?? delivery.webhookId,
+            resourceVersion: found.resourceVersion,
+            occurredAt: found.occurredAt,
+            body,
+            secrets: signingSecrets(secrets!, at),
+            at: signedAt,
+          }),
+        };
+    // The span has no URL: it is the merchant's, and may hold a secret.
+    const { responseStatus, error, exchange } = await withSpan(
+      'webhook attempt',
+      { 'psa.attempt': delivery.attempts + 1 },
+      async (step) => {
+        const sent = await send({ url: delivery.url, headers, body });
+        step.set({
+          'http.response.status_code': sent.responseStatus ?? 0,
+          'psa.delivered': sent.error === null,
+        });
+        return sent;
       },
-    },
-  };
+      'client',
+    );
+    // If the clock was set meanwhile, the duration may be below zero, or above 24 days: the database
+    // would refuse it, and the attempt would be repeated.
+    const durationMs = Math.min(Math.max(0, realClock.ms() - startedMs), MAX_DURATION_MS);
+    onAttempt?.(error === null, durationMs);
+    const disabled = await recordAttempt(
+      task,
+      delivery,
+      { at, responseStatus, error, durationMs, exchange },
+      found,
+    );
+    if (disabled)
+      onFault?.(
+        new OperatorNotice(
+          `The webhook endpoint ${disabled.endpointId} of ${tenantKey(task)} is disabled: ${disabled.failedAttempts} attempts have failed since ${disabled.failingSince.toISOString()}`,
+        ),
+      );
+  }
+
+  return { tasks: { [DELIVER]: makeAttempt, [DELIVER_FURTHER]: makeAttempt } };
 }

@@ -1,3 +1,4 @@
+import type { DisabledEndpoint } from './endpoint-health.ts';
 import { deliveryFromJson, type WebhookDelivery, type WebhookDeliveryStatus } from './model.ts';
 
 /** A change of a delivery's status. An attempt after which it is still pending makes none. */
@@ -12,6 +13,11 @@ export interface WebhookDeliveryEvent {
 declare module '../state/events/event.ts' {
   interface EventTypes {
     webhook_delivery: Pick<WebhookDeliveryEvent, 'kind' | 'previousStatus' | 'snapshot'>;
+    webhook_endpoint: {
+      kind: 'webhook_endpoint.disabled';
+      previousStatus: null;
+      snapshot: DisabledEndpoint;
+    };
   }
 }
 
@@ -33,16 +39,29 @@ export function statusEvents(
   ];
 }
 
+/** The event of an endpoint that was disabled. */
+export function disabledEvents(snapshot: DisabledEndpoint) {
+  const resource = 'webhook_endpoint' as const;
+  return [
+    {
+      ...{ resource, resourceId: snapshot.endpointId, kind: 'webhook_endpoint.disabled' as const },
+      ...{ previousStatus: null, snapshot },
+    },
+  ];
+}
+
 /** The members of a delivery alone: a new one has its body, which no event shows. */
 function withoutBody({
   webhookId,
   event,
+  endpointId,
   url,
   status,
   attempts,
   failures,
   nextAttemptAt,
   responseStatus,
+  responseClass,
   resource,
   resourceId,
   subjectType,
@@ -50,9 +69,29 @@ function withoutBody({
   createdAt,
 }: WebhookDelivery): WebhookDelivery {
   return {
-    ...{ webhookId, event, url, status, attempts, failures, nextAttemptAt, responseStatus },
+    ...{
+      webhookId,
+      event,
+      endpointId,
+      url,
+      status,
+      attempts,
+      failures,
+      nextAttemptAt,
+      responseStatus,
+      responseClass,
+    },
     ...{ resource, resourceId, subjectType, subjectId, createdAt },
   };
 }
 
-export const webhookSnapshots = { webhook_delivery: deliveryFromJson };
+export const webhookSnapshots = { webhook_delivery: deliveryFromJson, webhook_endpoint: disabledFromJson };
+
+function disabledFromJson(json: unknown): DisabledEndpoint {
+  const stored = json as DisabledEndpoint;
+  return {
+    ...stored,
+    failingSince: new Date(stored.failingSince),
+    disabledAt: new Date(stored.disabledAt),
+  };
+}

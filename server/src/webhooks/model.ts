@@ -1,14 +1,21 @@
-import { plusMs } from '../kernel/clock.ts';
-import { ValidationError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
-import { among, before, type Conditions, from, matches, named } from '../kernel/list-filter.ts';
+import { among, before, type Conditions, equal, from, matches, named } from '../kernel/list-filter.ts';
 import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { callableUrl, nullMessage } from '../kernel/text.ts';
+import { callableUrl } from '../kernel/text.ts';
+import {
+  type ConfiguredWebhook,
+  type ConfigureWebhookInput,
+  isFurther,
+  type WebhookSettings,
+} from './endpoints.ts';
 import type { WebhookExchange } from './exchange.ts';
 
-/** The statuses of a delivery. Pending: an attempt is due. Exhausted: all attempts have failed. */
-export const WEBHOOK_DELIVERY_STATUSES = ['pending', 'delivered', 'exhausted'] as const;
+/**
+ * The statuses of a delivery. Pending: an attempt is due. Exhausted: all attempts have failed. Held: its endpoint is disabled
+ * by its failures. Canceled: its endpoint was deleted before it was delivered.
+ */
+export const WEBHOOK_DELIVERY_STATUSES = ['pending', 'delivered', 'exhausted', 'held', 'canceled'] as const;
 export type WebhookDeliveryStatus = (typeof WEBHOOK_DELIVERY_STATUSES)[number];
 
 /** The delivery of one event to one URL (the document's section 6). All instants in UTC. */
@@ -17,6 +24,8 @@ export interface WebhookDelivery {
   webhookId: string;
   /** The event's name on the wire. */
   event: string;
+  /** The endpoint to which it goes. Null for a payment's own callbackUrl, and for a delivery of an older version. */
+  endpointId: string | null;
   url: string;
   status: WebhookDeliveryStatus;
   /** The number of attempts so far, those before a redelivery included. */
@@ -27,6 +36,8 @@ export interface WebhookDelivery {
   nextAttemptAt: Date | null;
   /** The HTTP status of the last attempt's answer: 0 without an answer, null before the first attempt. */
   responseStatus: number | null;
+  /** The class of that status, 5 for 503. */
+  responseClass: number | null;
   /** The resource whose events it follows in order: the payment of a refund, a dispute or delivered content. */
   resource: string;
   resourceId: string;
@@ -45,15 +56,30 @@ export function subjectOf({ resource, resourceId, subjectType, subjectId }: Webh
   return subjectType === null ? { type: resource, id: resourceId } : { type: subjectType, id: subjectId! };
 }
 
-/** The kind of the task that makes an attempt. */
+/** The kinds of the tasks that make an attempt. A server of the version before would sign for a further endpoint with another secret. */
 export const DELIVER = 'webhook.deliver';
+export const DELIVER_FURTHER = 'webhook.deliver_further';
 
 /** The kind of the task that sends many deliveries again. */
 export const RESEND = 'webhook.redeliver';
 
+/** The kind of the task that ends the deliveries of a deleted endpoint, and sends those of one that is enabled again. */
+export const SETTLE = 'webhook.settle';
+export const settleAt = (endpointId: string, at: Date) => ({ kind: SETTLE, key: endpointId, at });
+
+/** The kind of the task that tries a disabled endpoint. */
+export const PROBE = 'webhook.probe';
+export const probeAt = (endpointId: string, at: Date) => ({ kind: PROBE, key: endpointId, at });
+
 /** The task of the next attempt. Attempts to one host share slots. */
-export function attemptAt({ webhookId, url }: Pick<WebhookDelivery, 'webhookId' | 'url'>, at: Date) {
-  return { kind: DELIVER, key: webhookId, group: URL.canParse(url) ? new URL(url).host : '', at };
+export function attemptAt(delivery: Pick<WebhookDelivery, 'webhookId' | 'url' | 'endpointId'>, at: Date) {
+  const { url } = delivery;
+  return { ...attemptOf(delivery), group: URL.canParse(url) ? new URL(url).host : '', at };
+}
+
+/** The name of the task that makes the attempts of a delivery. */
+export function attemptOf({ webhookId, endpointId }: Pick<WebhookDelivery, 'webhookId' | 'endpointId'>) {
+  return { kind: isFurther(endpointId) ? DELIVER_FURTHER : DELIVER, key: webhookId };
 }
 
 /** Reads a delivery back from an event's snapshot in JSON, where instants are text. */
@@ -68,7 +94,10 @@ export function deliveryFromJson(json: unknown): WebhookDelivery {
 }
 
 /** The members that an event of an older version does not have. */
-const NOT_KNOWN = { responseStatus: null, resource: '', resourceId: '', subjectType: null, subjectId: null };
+const NOT_KNOWN = {
+  ...{ endpointId: null, responseStatus: null, responseClass: null },
+  ...{ resource: '', resourceId: '', subjectType: null, subjectId: null },
+};
 
 export interface WebhookAttempt {
   webhookId: string;
@@ -84,36 +113,6 @@ export interface WebhookAttempt {
   exchange?: WebhookExchange | null;
 }
 
-/** A replaced secret, which signs beside the new one until an instant. */
-interface PreviousSecret {
-  secret: string;
-  until: Date;
-}
-
-export type SigningSecrets = Pick<WebhookEndpoint, 'secret' | 'previousSecrets'>;
-
-/** The URL of a tenant's events, the secret that signs them, and the choice of events. */
-export interface WebhookEndpoint {
-  /** The URL; null until the merchant configures one. */
-  url: string | null;
-  /** Whether events are sent to the URL. Those of a payment with its own callbackUrl are sent anyway. */
-  enabled: boolean;
-  /**
-   * `whsec_…`. It is created with the first delivery, because a payment's own callbackUrl needs no URL of the
-   * account.
-   */
-  secret: string;
-  /** Whether the secret was ever shown to the merchant. */
-  secretShown: boolean;
-  /** The replaced secrets, newest first; some may have expired. */
-  previousSecrets: readonly PreviousSecret[];
-  /**
-   * The optional events that are sent, also to a payment's own callbackUrl. Empty until the merchant
-   * configures some. A newer server may have stored an event that this one does not know.
-   */
-  optionalEvents: readonly string[];
-}
-
 export function newWebhookId(): string {
   return `whd_${objectId()}`;
 }
@@ -123,92 +122,62 @@ export function isWebhookId(text: string): boolean {
   return /^[\x20-\x7e]{1,255}$/.test(text);
 }
 
-// ── Input ───────────────────────────────────────────────────────────────────────────────────────
-
-/** Changes of an endpoint: what is left out stays as it is, and null is refused. */
-export interface ConfigureWebhookInput {
-  /** It may be left out once there is one. */
-  url?: string | null | undefined;
-  enabled?: boolean | null | undefined;
-  rotateSecret?: boolean | null | undefined;
-  /** The hours from now on in which earlier secrets sign beside the new one. */
-  previousSecretHours?: number | null | undefined;
-  /** The optional events to send. */
-  optionalEvents?: readonly string[] | null | undefined;
-}
-
-/**
- * Refuses null, which may be a value that was lost: a server that leaves it would not have done what was meant.
- * @throws ValidationError
- */
-export function assertNoNull(input: ConfigureWebhookInput): void {
-  const fields = (['url', 'enabled', 'previousSecretHours', 'optionalEvents'] as const)
-    .filter((member) => input[member] === null)
-    .map((member) => ({ path: `input.${member}`, message: nullMessage('no change') }));
-  if (fields.length > 0) throw new ValidationError(fields);
-}
-
 /** Whether a URL may be called. The addresses of its host name are checked again at each call. */
 export function mayBeCalled(url: string, privateAddresses: boolean): boolean {
   return callableUrl(privateAddresses).safeParse(url).success;
 }
 
-/** @throws ValidationError */
-export function assertEndpointUrl(url: string, privateAddresses: boolean): void {
-  const { error } = callableUrl(privateAddresses).safeParse(url);
-  if (error) throw new ValidationError([{ path: 'input.url', message: error.issues[0]!.message }]);
-}
-
-/** Reads how long earlier secrets still sign; null if the input does not say it. @throws ValidationError */
-export function parsePreviousSecretHours(hours: number | null | undefined): number | null {
-  if (hours == null) return null;
-  if (!Number.isInteger(hours) || hours < 0 || hours > MAX_PREVIOUS_HOURS)
-    throw new ValidationError([
-      {
-        path: 'input.previousSecretHours',
-        message: `must be an integer number of hours from 0 to ${MAX_PREVIOUS_HOURS}`,
-      },
-    ]);
-  return hours;
+/** Whether a URL is this server's own, by http or https: a proxy in front of this server may use both. */
+export function isSameEndpoint(own: URL, url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { hostname, port, pathname } = new URL(url);
+  return hostname.replace(/\.$/, '') === own.hostname && port === own.port && pathname === own.pathname;
 }
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
-
-/** The configuration in force, which shows no secret. */
-export interface WebhookSettings {
-  url: string;
-  enabled: boolean;
-  optionalEvents: readonly string[];
-  /** The instant until which an earlier secret signs too; null if none does. */
-  previousSecretValidUntil: Date | null;
-}
-
-/** The configuration in force, with the secret if the merchant may see it now. */
-export interface ConfiguredWebhook extends WebhookSettings {
-  secret: string | null;
-}
 
 /** A filter of deliveries. A period includes its `from` and excludes its `before`. */
 export interface WebhookDeliveryFilter {
   status?: readonly WebhookDeliveryStatus[] | undefined;
   /** The names of events on the wire. */
   event?: readonly string[] | undefined;
+  endpointId?: string | undefined;
   /** The id, or that of the resource that it reports or whose events it follows. */
   reference?: string | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
   /** The HTTP statuses of the last answer; 0 for none. */
   responseStatus?: readonly number[] | undefined;
+  /** The classes of the HTTP statuses of the last answer, from 2 to 5. */
+  responseClass?: readonly number[] | undefined;
 }
+
+/** Reads HTTP statuses and classes of them, such as 5. Classes alone are a condition that an index answers. */
+export function readStatuses(
+  asked: readonly number[],
+): Pick<WebhookDeliveryFilter, 'responseStatus' | 'responseClass'> {
+  const isClass = (status: number) => status >= 2 && status <= 5;
+  if (asked.every(isClass)) return { responseClass: asked };
+  return {
+    responseStatus: asked.flatMap((status) =>
+      isClass(status) ? Array.from({ length: 100 }, (_, nth) => status * 100 + nth) : [status],
+    ),
+  };
+}
+
+/** The class of an HTTP status, 5 for 503; 0 for none. */
+export const classOf = (status: number) => Math.floor(status / 100);
 
 /** The condition of each member of the filter, for lists and updates. */
 export const webhookDeliveryConditions = {
   status: among('status'),
   event: among('event'),
+  endpointId: equal('endpointId'),
   reference: named(['webhookId', 'resourceId', 'subjectId']),
   createdAfter: from('createdAt'),
   createdBefore: before('createdAt'),
   responseStatus: among('responseStatus'),
+  responseClass: among('responseClass'),
 } satisfies Conditions<WebhookDeliveryFilter, WebhookDelivery>;
 
 /** Whether a filter selects a delivery. */
@@ -228,7 +197,7 @@ export interface WebhookService {
   settings(tenant: Tenant): Promise<WebhookSettings | null>;
   /**
    * Sends a delivery again under the same id, with as many attempts as the first time; a pending one is due now.
-   * @throws NotFoundError
+   * @throws NotFoundError (also: its endpoint was deleted)
    */
   redeliver(tenant: Tenant, webhookId: string): Promise<WebhookDelivery>;
   /**
@@ -254,31 +223,9 @@ export interface WebhookService {
   count(tenant: Tenant, filter: WebhookDeliveryFilter): Promise<number>;
 }
 
-/** The configuration as a merchant sees it; null before a URL was set. */
-export function settingsOf(endpoint: WebhookEndpoint | null, now: Date): WebhookSettings | null {
-  if (!endpoint || endpoint.url === null) return null;
-  const { url, enabled, optionalEvents, previousSecrets } = endpoint;
-  // An earlier secret may outlast the one that replaced it.
-  const valid = previousSecrets.filter(({ until }) => until > now).map(({ until }) => until.getTime());
-  return {
-    ...{ url, enabled, optionalEvents },
-    previousSecretValidUntil: valid.length === 0 ? null : new Date(Math.max(...valid)),
-  };
-}
-
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────
 
 const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
-
-/** The hours for which a replaced secret signs beside the new one: the default, which is also the limit. */
-const PREVIOUS_HOURS = 24;
-const MAX_PREVIOUS_HOURS = 7 * 24;
-/**
- * The largest number of replaced secrets that sign: a rotation whose answer was lost is repeated, and the receivers still
- * have the first secret.
- */
-const MAX_PREVIOUS_SECRETS = 3;
 
 /** The limit of one whole exchange: connect, request, answer (section 6). */
 export const ATTEMPT_TIMEOUT_MS = 5 * SECOND;
@@ -286,79 +233,3 @@ export const ATTEMPT_TIMEOUT_MS = 5 * SECOND;
  * The number of the last attempts that a delivery shows, because it may be redelivered any number of times.
  */
 export const SHOWN_ATTEMPTS = 50;
-
-/**
- * The secrets that sign an attempt: the newest first, then earlier ones that have not expired. There may be
- * several: a rotation whose answer was lost is repeated, and receivers still have the secret before both.
- */
-export function signingSecrets({ secret, previousSecrets }: SigningSecrets, now: Date): string[] {
-  return [secret, ...previousSecrets.filter(({ until }) => until > now).map((previous) => previous.secret)];
-}
-
-/**
- * Decides the earlier secrets: a rotation adds the replaced secret, if anybody has seen it. None signs for
- * longer than `hours` from now. Null leaves the time of each, and gives a replaced one the default.
- */
-function previousSecretsAfter(
-  endpoint: WebhookEndpoint | null,
-  { rotates, hours, now }: { rotates: boolean; hours: number | null; now: Date },
-): PreviousSecret[] {
-  if (!endpoint) return [];
-  const replaced =
-    rotates && endpoint.secretShown
-      ? [{ secret: endpoint.secret, until: plusMs(now, (hours ?? PREVIOUS_HOURS) * HOUR) }]
-      : [];
-  const limit = hours === null ? null : plusMs(now, hours * HOUR);
-  return [...replaced, ...endpoint.previousSecrets]
-    .map(({ secret, until }) => ({ secret, until: limit && limit < until ? limit : until }))
-    .filter(({ until }) => until > now)
-    .slice(0, MAX_PREVIOUS_SECRETS);
-}
-
-/**
- * Returns the new endpoint, and its secret if the merchant may see it now.
- * @throws ValidationError if there is no URL yet and none is given
- */
-export function decideConfigure(
-  endpoint: WebhookEndpoint | null,
-  {
-    url = endpoint?.url ?? null,
-    enabled = endpoint?.enabled ?? true,
-    rotateSecret,
-    previousSecretHours = null,
-    freshSecret,
-    optionalEvents,
-    now,
-  }: {
-    /** Undefined leaves the URL as it is. */
-    url?: string | null | undefined;
-    enabled?: boolean | undefined;
-    rotateSecret: boolean;
-    /** Null leaves earlier secrets as they are, and gives a replaced one the default. */
-    previousSecretHours?: number | null;
-    freshSecret: string;
-    /** Null leaves the events as they are. */
-    optionalEvents: readonly string[] | null;
-    now: Date;
-  },
-): { endpoint: WebhookEndpoint & { url: string }; secret: string | null } {
-  if (url === null)
-    throw new ValidationError([{ path: 'input.url', message: 'must be given, because no URL is set yet' }]);
-  const secret = endpoint && !rotateSecret ? endpoint.secret : freshSecret;
-  const isKnown = endpoint?.secretShown === true && secret === endpoint.secret;
-  return {
-    endpoint: {
-      url,
-      enabled,
-      secret,
-      secretShown: true,
-      previousSecrets: previousSecretsAfter(endpoint, {
-        rotates: rotateSecret,
-        hours: previousSecretHours,
-        now,
-      }),
-      optionalEvents: optionalEvents ?? endpoint?.optionalEvents ?? [],
-    },
-    secret: isKnown ? null : secret,
-  };
-}

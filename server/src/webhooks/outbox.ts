@@ -6,6 +6,7 @@ import { byTenant, recordsOf, type TenantRecord } from '../state/db/each-tenant.
 import type { StoredEvent } from '../state/events/event.ts';
 import { ENDPOINT } from './collections.ts';
 import { endpointTable } from './endpoint-store.ts';
+import { accountEndpointId, noEndpoints, selects, type WebhookEndpoint } from './endpoints.ts';
 import { statusEvents } from './events.ts';
 import { attemptAt, newWebhookId } from './model.ts';
 import { type Announcement, announcementOf, isSent } from './sent-events.ts';
@@ -34,34 +35,36 @@ export const webhookOutbox: Outbox = async (sql, appended, now) => {
   );
   const endpoints = new Map(found.map(({ tenant, record }) => [tenantKey(tenant), record]));
   const deliveries = announced.flatMap((announcement): TenantRecord<NewDelivery>[] => {
-    const { tenant, event, payload, id, callbackUrl, orderedBy } = announcement;
-    const endpoint = endpoints.get(tenantKey(tenant));
+    const { tenant, event, payload, id, orderedBy } = announcement;
     const { event: name, ...own } = payload;
-    const url = callbackUrl ?? (endpoint?.enabled ? endpoint.url : null);
-    if (!url || !isSent(name, endpoint?.optionalEvents ?? [])) return [];
-    const envelope = envelopeOf(announcement, tenant);
-    return recordsOf(tenant, [
-      {
-        webhookId: envelope.id,
-        eventVersion: event.version,
-        resourceVersion: envelope.version,
-        occurredAt: event.occurredAt,
-        event: name,
-        resource: orderedBy?.type ?? event.resource,
-        resourceId: orderedBy?.id ?? event.resourceId,
-        subjectType: orderedBy ? event.resource : null,
-        subjectId: orderedBy ? event.resourceId : (id ?? codeOf(payload)),
-        url,
-        body: JSON.stringify({ event: name, ...envelope, ...own }),
-        headers: null,
-        status: 'pending',
-        attempts: 0,
-        failures: 0,
-        nextAttemptAt: now,
-        responseStatus: null,
-        createdAt: now,
-      },
-    ]);
+    return recordsOf(
+      tenant,
+      targetsOf(announcement, endpoints.get(tenantKey(tenant))).map((target): NewDelivery => {
+        const envelope = envelopeOf(announcement, tenant);
+        return {
+          webhookId: envelope.id,
+          eventVersion: event.version,
+          resourceVersion: envelope.version,
+          occurredAt: event.occurredAt,
+          event: name,
+          resource: orderedBy?.type ?? event.resource,
+          resourceId: orderedBy?.id ?? event.resourceId,
+          subjectType: orderedBy ? event.resource : null,
+          subjectId: orderedBy ? event.resourceId : (id ?? codeOf(payload)),
+          endpointId: target.endpointId,
+          url: target.url,
+          body: JSON.stringify({ event: name, ...envelope, ...own }),
+          headers: null,
+          status: target.isHeld ? 'held' : 'pending',
+          attempts: 0,
+          failures: 0,
+          nextAttemptAt: target.isHeld ? null : now,
+          responseStatus: null,
+          responseClass: null,
+          createdAt: now,
+        };
+      }),
+    );
   });
   if (deliveries.length === 0) return [];
   await orderBehindCycles(sql, deliveries);
@@ -72,19 +75,12 @@ export const webhookOutbox: Outbox = async (sql, appended, now) => {
   if (withoutSecret.length > 0)
     await endpointTable.saveEach(
       sql,
-      withoutSecret.flatMap(([tenant]) =>
-        recordsOf(tenant, [
-          {
-            ...{ url: null, enabled: true, secret: newWebhookSecret(), secretShown: false },
-            ...{ previousSecrets: [], optionalEvents: [] },
-          },
-        ]),
-      ),
+      withoutSecret.flatMap(([tenant]) => recordsOf(tenant, [noEndpoints(newWebhookSecret())])),
     );
   await insertDeliveries(sql, deliveries);
   return ofTenants.map(([tenant, own]) => ({
     tenant,
-    tasks: own.map(({ record }) => attemptAt(record, now)),
+    tasks: own.flatMap(({ record }) => (record.status === 'pending' ? [attemptAt(record, now)] : [])),
     events: own.flatMap(({ record }) => statusEvents(record, null)),
   }));
 };
@@ -95,6 +91,32 @@ function codeOf(payload: Announcement['payload']): string | null {
 }
 
 type Announced = Announcement & { tenant: Tenant; event: StoredEvent };
+
+/** The addressees of an event: a payment's callbackUrl or the URL of the account, and each further endpoint that selects it. */
+function targetsOf(
+  { tenant, event: { resourceId }, callbackUrl, payload: { event } }: Announced,
+  endpoint: WebhookEndpoint | undefined,
+): { endpointId: string | null; url: string; isHeld: boolean }[] {
+  const ofAccount = endpoint?.enabled ? endpoint.url : null;
+  const url = callbackUrl ?? ofAccount;
+  const first =
+    url && isSent(event, endpoint?.optionalEvents ?? [])
+      ? [{ endpointId: callbackUrl ? null : accountEndpointId(tenant), url, isHeld: false }]
+      : [];
+  const wanting =
+    endpoint?.further.filter(
+      // An endpoint that was disabled is no place to report that.
+      (each) => selects(each, event) && each.endpointId !== resourceId,
+    ) ?? [];
+  return [
+    ...first,
+    ...wanting.map(({ endpointId, url: own, disabledAt }) => ({
+      endpointId,
+      url: own,
+      isHeld: disabledAt !== null,
+    })),
+  ];
+}
 
 /** Orders the events of a cycle's payments after the subscription's own events, which say that the cycles are paid. */
 async function orderBehindCycles(sql: Sql, deliveries: readonly TenantRecord<NewDelivery>[]): Promise<void> {

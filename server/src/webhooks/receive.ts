@@ -23,9 +23,11 @@ import { isOutage, MissingEndpointError } from '../upstream/responses.ts';
 import type { Redaction } from '../upstream/secrets.ts';
 import { UpstreamFault } from '../upstream/upstream.ts';
 import type { WebhookClaim } from '../upstream/webhook-claim.ts';
-import { received, receivedBodies, relayedDeliveries } from './collections.ts';
+import { ENDPOINT, endpoints, received, receivedBodies, relayedDeliveries } from './collections.ts';
+import { isHeld } from './endpoint-health.ts';
+import { selects, type WebhookEndpoint } from './endpoints.ts';
 import { statusEvents } from './events.ts';
-import { attemptAt, isWebhookId } from './model.ts';
+import { attemptAt, isSameEndpoint, isWebhookId, newWebhookId } from './model.ts';
 import { parsePayload } from './payload.ts';
 import { isSignedWith } from './signing.ts';
 import type { NewDelivery } from './store.ts';
@@ -72,7 +74,8 @@ interface Message {
 /**
  * Receives the service's webhooks (the document's section 6). A webhook is a claim: it is recorded as far as
  * the document's transitions allow, once, in one transaction with all of its effects, and then verified by a
- * lookup at the service. A payment's event is relayed to its own callbackUrl, if the service was given ours.
+ * lookup at the service. A payment's event is relayed to its own callbackUrl, if the service was given ours, and every
+ * event is copied to the further endpoints that select it.
  */
 export function createReceiver({
   database,
@@ -183,6 +186,7 @@ export function createReceiver({
         Promise.all([
           reader.load(received, webhookId),
           reader.load(receivedBodies, bodyHash),
+          reader.load(endpoints, ENDPOINT),
           named && loadKnown(reader, named.resource, named.reference),
           claim && loadKnown(reader, claim.resource, claim.reference),
           claim?.observation.read(reader),
@@ -196,7 +200,14 @@ export function createReceiver({
         const arrival = { webhookId, bodyHash, receivedAt: state.now };
         const claimWrites = claim ? decideClaim(state, claim) : NO_WRITES;
         const payment = named && findKnown(state, named.resource, named.reference);
-        const relayWrites = payment ? decideRelay(message, payment, ownUrl, state.now) : NO_WRITES;
+        const about = claim && {
+          type: claim.resource,
+          id: findKnown(state, claim.resource, claim.reference)?.id ?? claim.reference,
+        };
+        const passedOn = [
+          ...(payment ? relaysOf(message, payment, ownUrl, state.now) : []),
+          ...copiesOf(message, { about, endpoint: state.get(endpoints, ENDPOINT), now: state.now }),
+        ];
         return {
           outcome: (claimWrites.events ?? []).length > 0,
           writes: {
@@ -205,10 +216,18 @@ export function createReceiver({
               put(received, arrival),
               put(receivedBodies, arrival),
               ...(claimWrites.records ?? []),
-              ...(relayWrites.records ?? []),
+              ...passedOn.map((delivery) => put(relayedDeliveries, delivery)),
             ],
-            events: [...(claimWrites.events ?? []), ...(relayWrites.events ?? [])],
-            tasks: [...(claimWrites.tasks ?? []), ...(relayWrites.tasks ?? [])],
+            events: [
+              ...(claimWrites.events ?? []),
+              ...passedOn.flatMap((delivery) => statusEvents(delivery, null)),
+            ],
+            tasks: [
+              ...(claimWrites.tasks ?? []),
+              ...passedOn.flatMap((delivery) =>
+                delivery.status === 'pending' ? [attemptAt(delivery, state.now)] : [],
+              ),
+            ],
           },
         };
       },
@@ -374,40 +393,59 @@ const RELAYED_HEADERS = [
 /**
  * Relays the same bytes to the payment's callbackUrl, as the merchant gave it, unless that leads back here.
  */
-function decideRelay(
-  { webhookId, body, headers, payload }: Message,
-  payment: MirroredRow,
-  ownUrl: URL,
-  now: Date,
-): Writes {
+function relaysOf(message: Message, payment: MirroredRow, ownUrl: URL, now: Date): NewDelivery[] {
   const { callbackUrl: url } = payment.snapshot as { callbackUrl?: unknown };
-  if (typeof url !== 'string' || isSameEndpoint(ownUrl, url)) return NO_WRITES;
-  const delivery: NewDelivery = {
-    webhookId,
-    eventVersion: null,
-    resourceVersion: null,
-    occurredAt: null,
-    event: eventNameOf(payload, payment.resource) ?? `${payment.resource}.paid`,
-    resource: payment.resource,
-    resourceId: payment.id,
-    subjectType: null,
-    subjectId: null,
-    url,
-    body,
+  if (typeof url !== 'string' || isSameEndpoint(ownUrl, url)) return [];
+  const event = eventNameOf(message.payload, payment.resource) ?? `${payment.resource}.paid`;
+  return [
+    {
+      ...passedOn(message, { event, about: { type: payment.resource, id: payment.id }, now }),
+      ...{ webhookId: message.webhookId, endpointId: null, url, status: 'pending', nextAttemptAt: now },
+    },
+  ];
+}
+
+/** Copies the same bytes to each further endpoint that selects the event, which signs them with its own secret. */
+function copiesOf(
+  message: Message,
+  {
+    about,
+    endpoint,
+    now,
+  }: { about: { type: string; id: string } | null; endpoint: WebhookEndpoint | null; now: Date },
+): NewDelivery[] {
+  const { payload, webhookId } = message;
+  const name = typeof payload.event === 'string' && EVENT_NAME.test(payload.event) ? payload.event : null;
+  const event = name ?? (about && eventNameOf(payload, about.type)) ?? 'unknown';
+  return (endpoint?.further ?? [])
+    .filter((each) => selects(each, event))
+    .map(({ endpointId, url }): NewDelivery => {
+      const waits = isHeld(endpoint, endpointId);
+      const shared = passedOn(message, { event, about: about ?? { type: 'webhook', id: webhookId }, now });
+      return {
+        ...shared,
+        // The service's id goes with the bytes; here each delivery has its own.
+        headers: { ...shared.headers, 'x-webhook-id': webhookId },
+        ...{ webhookId: newWebhookId(), endpointId, url },
+        ...{ status: waits ? 'held' : 'pending', nextAttemptAt: waits ? null : now },
+      };
+    });
+}
+
+const EVENT_NAME = /^[a-z_]+(?:\.[a-z_]+){1,2}$/;
+
+/** The members that all deliveries have in common that pass a webhook on. */
+function passedOn(
+  { body, headers }: Message,
+  { event, about, now }: { event: string; about: { type: string; id: string }; now: Date },
+) {
+  return {
+    ...{ eventVersion: null, resourceVersion: null, occurredAt: null, event, body },
+    ...{ resource: about.type, resourceId: about.id, subjectType: null, subjectId: null },
     headers: Object.fromEntries(
       RELAYED_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
-    ),
-    status: 'pending',
-    attempts: 0,
-    failures: 0,
-    nextAttemptAt: now,
-    responseStatus: null,
-    createdAt: now,
-  };
-  return {
-    records: [put(relayedDeliveries, delivery)],
-    events: statusEvents(delivery, null),
-    tasks: [attemptAt(delivery, now)],
+    ) as Record<string, string>,
+    ...{ attempts: 0, failures: 0, responseStatus: null, responseClass: null, createdAt: now },
   };
 }
 
@@ -419,13 +457,6 @@ function eventNameOf(payload: Message['payload'], resource: string): string | nu
   const form = new RegExp(`^${resource}(?:\\.test)?\\.\\w{1,40}$`);
   const name = Object.values(payload).find((value) => typeof value === 'string' && form.test(value));
   return typeof name === 'string' ? name : null;
-}
-
-/** Whether a URL is this server's own, by http or https: a proxy in front of this server may use both. */
-function isSameEndpoint(own: URL, url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { hostname, port, pathname } = new URL(url);
-  return hostname.replace(/\.$/, '') === own.hostname && port === own.port && pathname === own.pathname;
 }
 
 function headerOf(request: IncomingMessage, name: string): string | undefined {

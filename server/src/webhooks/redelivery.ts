@@ -4,6 +4,7 @@ import type { TaskHandler } from '../state/work/queue.ts';
 import { decidePage, statusOf } from './bulk.ts';
 import { redeliveryTable, selectNextMatching } from './bulk-store.ts';
 import { deliveries, ENDPOINT, endpoints, redeliveries } from './collections.ts';
+import { urlsOf } from './endpoints.ts';
 import { statusEvents } from './events.ts';
 import { attemptAt, RESEND } from './model.ts';
 
@@ -36,10 +37,9 @@ export function createWebhookRedelivery({
             const before = state.need(redeliveries, task.key);
             // It was canceled meanwhile.
             if (statusOf(before) !== 'running') return { outcome: undefined, writes: { done: [task] } };
-            const endpoint = state.get(endpoints, ENDPOINT);
             const found = page.map((each) => ({ ...each, delivery: state.get(deliveries, each.webhookId) }));
             const { redelivery, again, nextAt } = decidePage(before, found, {
-              url: endpoint?.enabled ? endpoint.url : null,
+              urls: urlsOf(task, state.get(endpoints, ENDPOINT)),
               now: state.now,
             });
             return {

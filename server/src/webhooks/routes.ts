@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type RestOperation, restOperation } from '../api/http/rest.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { instant } from '../kernel/instant.ts';
+import type { WebhookSettings } from './endpoints.ts';
 import type { WebhookService } from './model.ts';
 
 const TAG = 'Webhook endpoint';
@@ -53,6 +54,10 @@ const configureBody = z.object({
   }),
 });
 
+const toWire = ({ url, enabled, optionalEvents, previousSecretValidUntil }: WebhookSettings) => ({
+  ...{ url, enabled, optionalEvents: [...optionalEvents], previousSecretValidUntil },
+});
+
 /** The endpoint of webhooks in the REST interface, which the document does not have. */
 export function createWebhookRoutes({
   webhooks,
@@ -72,7 +77,7 @@ export function createWebhookRoutes({
       async handle({ caller }) {
         const settings = await webhooks.settings(caller.tenant);
         if (!settings) throw new NotFoundError('No webhook URL is set');
-        return { status: 200, body: { ...settings, optionalEvents: [...settings.optionalEvents] } };
+        return { status: 200, body: toWire(settings) };
       },
     }),
     restOperation({
@@ -88,7 +93,7 @@ export function createWebhookRoutes({
       answers: { 200: { description: 'The endpoint after the change', schema: configuredWire } },
       async handle({ caller, body }) {
         const configured = await webhooks.configure(caller.tenant, body);
-        return { status: 200, body: { ...configured, optionalEvents: [...configured.optionalEvents] } };
+        return { status: 200, body: { ...toWire(configured), secret: configured.secret } };
       },
     }),
   ];

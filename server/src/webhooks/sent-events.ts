@@ -13,6 +13,7 @@ import { subscriptionWebhook, subscriptionWebhooks } from '../money-in/subscript
 import { payoutWebhook, payoutWebhooks } from '../money-out/payouts/wire.ts';
 import { subaccountPayoutWebhook, subaccountPayoutWebhooks } from '../money-out/subaccounts/wire.ts';
 import type { StoredEvent } from '../state/events/event.ts';
+import { webhookEndpointWebhook, webhookEndpointWebhooks } from './wire.ts';
 
 /** Every event that the server sends, from its slice's wire. Its order is that of every list. */
 export const EVENTS = {
@@ -27,6 +28,7 @@ export const EVENTS = {
   ...tokenWebhooks,
   ...disputeWebhooks,
   ...deliveryWebhooks,
+  ...webhookEndpointWebhooks,
 } satisfies Record<string, WebhookEvent>;
 
 type Events = typeof EVENTS;
@@ -104,6 +106,8 @@ export function announcementOf(event: StoredEvent, { environment }: Tenant): Ann
       const payload = disputeWebhook(event.snapshot, event.previousStatus);
       return payload && { payload, orderedBy: event.snapshot.resource };
     }
+    case 'webhook_endpoint':
+      return { payload: webhookEndpointWebhook(event.snapshot) };
     case 'wallet':
     case 'subaccount':
     case 'webhook_delivery':
@@ -136,6 +140,24 @@ export function isSent(name: string, optedInto: readonly string[]): boolean {
   const event = name.replace('.test.', '.');
   if (!Object.hasOwn(EVENTS, event)) return false;
   return !isOptional(event as EventName) || optedInto.includes(event);
+}
+
+/** The optional events in a choice of events of a further endpoint: an empty choice has them all. */
+export function optionalAmong(chosen: readonly string[]): readonly OptionalWebhookEvent[] {
+  return OPTIONAL_WEBHOOK_EVENTS.filter((event) => chosen.length === 0 || chosen.includes(event));
+}
+
+/** Reads the events of a further endpoint by their names, without duplicates; null if there is no choice. @throws ValidationError */
+export function parseEvents(events: readonly string[] | null | undefined): readonly EventName[] | null {
+  if (events == null) return null;
+  const chosen = events.map((event) =>
+    NAMES.find((name) => name === event || EVENTS[name].nameInSandbox === event),
+  );
+  if (chosen.includes(undefined))
+    throw new ValidationError([
+      { path: 'input.events', message: 'must be names of events in webhookEvents' },
+    ]);
+  return NAMES.filter((name) => chosen.includes(name));
 }
 
 /** Reads a choice of events, without duplicates; null if there is none. @throws ValidationError */

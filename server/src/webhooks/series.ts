@@ -64,3 +64,15 @@ export function decideRedeliver(delivery: WebhookDelivery, now: Date): WebhookDe
   if (delivery.status === 'pending') return { ...delivery, nextAttemptAt: now };
   return { ...delivery, status: 'pending', failures: 0, nextAttemptAt: now };
 }
+
+/** Decides a delivery whose endpoint is disabled by its failures: it waits for the endpoint, and not for an instant. */
+export function decideHold(delivery: WebhookDelivery): WebhookDelivery {
+  if (delivery.status !== 'pending' && delivery.status !== 'exhausted') return delivery;
+  return { ...delivery, status: 'held', nextAttemptAt: null };
+}
+
+/** Decides a delivery whose endpoint was deleted. One that has ended stays as it is. */
+export function decideCancel(delivery: WebhookDelivery): WebhookDelivery {
+  if (delivery.status !== 'pending' && delivery.status !== 'held') return delivery;
+  return { ...delivery, status: 'canceled', nextAttemptAt: null };
+}

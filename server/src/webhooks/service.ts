@@ -7,17 +7,18 @@ import { type Committer, put } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
 import { selectAttempts, selectExchanges } from './attempt-store.ts';
 import { deliveries, ENDPOINT, endpoints } from './collections.ts';
+import { decideConfigure } from './endpoint-changes.ts';
 import { endpointTable } from './endpoint-store.ts';
-import { statusEvents } from './events.ts';
 import {
   assertEndpointUrl,
   assertNoNull,
-  attemptAt,
-  decideConfigure,
+  isFurther,
   parsePreviousSecretHours,
   settingsOf,
-  type WebhookService,
-} from './model.ts';
+  urlsOf,
+} from './endpoints.ts';
+import { statusEvents } from './events.ts';
+import { attemptAt, type WebhookService } from './model.ts';
 import { parseOptionalEvents } from './sent-events.ts';
 import { decideRedeliver } from './series.ts';
 import { newWebhookSecret } from './signing.ts';
@@ -61,7 +62,7 @@ export function createWebhookService({
             now: state.now,
           });
           return {
-            outcome: { ...settingsOf(endpoint, state.now)!, secret },
+            outcome: { ...settingsOf(tenant, endpoint, state.now)!, secret },
             writes: { records: [put(endpoints, endpoint)] },
           };
         },
@@ -70,16 +71,19 @@ export function createWebhookService({
 
     async settings(tenant) {
       const [endpoint] = await endpointTable.load(database.sql, tenant, [ENDPOINT]);
-      return settingsOf(endpoint ?? null, clock.now());
+      return settingsOf(tenant, endpoint ?? null, clock.now());
     },
 
     redeliver: (tenant, webhookId) =>
       committer.change({
         tenant,
-        read: (reader) => reader.load(deliveries, webhookId),
+        read: (reader) => Promise.all([reader.load(deliveries, webhookId), reader.load(endpoints, ENDPOINT)]),
         decide(state) {
           const found = state.get(deliveries, webhookId);
           if (!found) throw new NotFoundError('Webhook delivery not found');
+          const { endpointId } = found;
+          if (isFurther(endpointId) && !urlsOf(tenant, state.get(endpoints, ENDPOINT)).has(endpointId))
+            throw new NotFoundError('The endpoint of this webhook delivery was deleted');
           const delivery = decideRedeliver(found, state.now);
           return {
             outcome: delivery,

@@ -17,13 +17,14 @@ import { ofTenant } from '../state/db/of-tenant.ts';
 import { type Columns, changing, fixed, type Listed, type RowsOf, table } from '../state/db/table.ts';
 import type { Tables } from '../state/db/tables.ts';
 import type { TenantTable } from '../state/db/tenant-table.ts';
-import { previousSecretsOf } from './endpoint-store.ts';
+import { furtherOf, previousSecretsOf } from './endpoint-store.ts';
+import { type FurtherEndpoint, isFurther, type SigningSecrets } from './endpoints.ts';
 import {
   isWebhookId,
-  type SigningSecrets,
   WEBHOOK_DELIVERY_STATUSES,
   type WebhookDelivery,
   type WebhookDeliveryFilter,
+  type WebhookDeliveryStatus,
   webhookDeliveryConditions,
 } from './model.ts';
 
@@ -32,6 +33,7 @@ import {
 const columns = {
   webhookId: fixed('webhook_id'),
   event: fixed('event'),
+  endpointId: fixed('endpoint_id'),
   // A redelivery may send it to another URL.
   url: changing('url'),
   status: changing('status'),
@@ -39,6 +41,7 @@ const columns = {
   failures: changing('failures'),
   nextAttemptAt: changing('next_attempt_at'),
   responseStatus: changing('response_status'),
+  responseClass: changing('response_class'),
   resource: fixed('resource'),
   resourceId: fixed('resource_id'),
   subjectType: fixed('subject_type'),
@@ -88,10 +91,10 @@ export async function insertDeliveries(
   await raw`
     /* insert_deliveries */
     insert into webhook_delivery (account_id, environment, webhook_id, event_version, resource_version, occurred_at, event,
-      resource, resource_id, subject_type, subject_id, url, body, headers, status, attempts, failures, next_attempt_at,
-      created_at)
+      resource, resource_id, subject_type, subject_id, endpoint_id, url, body, headers, status, attempts, failures,
+      next_attempt_at, created_at)
     select d.account_id, d.environment, d.webhook_id, d.event_version, d.resource_version,
-      d.occurred_at, d.event, d.resource, d.resource_id, d.subject_type, d.subject_id, d.url, d.body, d.headers::jsonb,
+      d.occurred_at, d.event, d.resource, d.resource_id, d.subject_type, d.subject_id, d.endpoint_id, d.url, d.body, d.headers::jsonb,
       d.status, d.attempts, d.failures, d.next_attempt_at, d.created_at
     from unnest(
       ${tenantArrays(deliveries)},
@@ -104,6 +107,7 @@ export async function insertDeliveries(
       ${of(({ resourceId }) => resourceId)}::text[],
       ${of(({ subjectType }) => subjectType)}::text[],
       ${of(({ subjectId }) => subjectId)}::text[],
+      ${of(({ endpointId }) => endpointId)}::text[],
       ${of(({ url }) => url)}::text[],
       ${of(({ body }) => body)}::text[],
       ${of(({ headers }) => headers && JSON.stringify(headers))}::text[],
@@ -113,7 +117,8 @@ export async function insertDeliveries(
       ${of(({ nextAttemptAt }) => nextAttemptAt)}::timestamptz[],
       ${of(({ createdAt }) => createdAt)}::timestamptz[]
     ) with ordinality d (account_id, environment, webhook_id, event_version, resource_version, occurred_at, event, resource,
-      resource_id, subject_type, subject_id, url, body, headers, status, attempts, failures, next_attempt_at, created_at, nth)
+      resource_id, subject_type, subject_id, endpoint_id, url, body, headers, status, attempts, failures, next_attempt_at,
+      created_at, nth)
     order by d.nth
     on conflict (webhook_id) do nothing`.execute(sql);
 }
@@ -158,15 +163,16 @@ export async function updateDeliveries(
     failures: record.failures,
     next_attempt_at: record.nextAttemptAt,
     response_status: record.responseStatus,
+    response_class: record.responseClass,
     url: record.url,
   }));
   await raw`
     update webhook_delivery d
     set status = c.status, attempts = c.attempts, failures = c.failures, next_attempt_at = c.next_attempt_at,
-      response_status = c.response_status, url = c.url
+      response_status = c.response_status, response_class = c.response_class, url = c.url
     from jsonb_to_recordset(${JSON.stringify(changed)}::jsonb) as c (
       account_id text, environment text, webhook_id text, status text, attempts integer, failures integer,
-      next_attempt_at timestamptz, response_status integer, url text
+      next_attempt_at timestamptz, response_status integer, response_class integer, url text
     )
     where d.account_id = c.account_id and d.environment = c.environment and d.webhook_id = c.webhook_id
   `.execute(sql);
@@ -181,8 +187,10 @@ export interface ForAttempt {
   /** The version of the state; null for a relayed webhook, and for a delivery of an older release. */
   resourceVersion: number | null;
   occurredAt: Date | null;
-  /** The secrets; null if nothing was ever signed for this tenant. */
+  /** The secrets of its endpoint; null if that was deleted, or if nothing was ever signed for this tenant. */
   secrets: SigningSecrets | null;
+  /** Whether an attempt at its endpoint has failed, and none has succeeded since. */
+  isFailing: boolean;
   isBehindAnother: boolean;
 }
 
@@ -196,10 +204,13 @@ export async function selectForAttempts(
       nth: number;
       secret: string | null;
       previous_secrets: Parameters<typeof previousSecretsOf>[0] | null;
+      further: FurtherEndpoint | null;
+      failing_since: Date | null;
       is_behind_another: boolean;
     }
   >`
-    select d.*, wanted.nth, endpoint.secret, endpoint.previous_secrets, exists (
+    select d.*, wanted.nth, endpoint.secret, endpoint.previous_secrets, endpoint.further,
+      endpoint.failing_since, exists (
       select from webhook_delivery earlier
       where earlier.account_id = d.account_id and earlier.environment = d.environment
         and earlier.resource = d.resource and earlier.resource_id = d.resource_id and earlier.url = d.url
@@ -210,7 +221,10 @@ export async function selectForAttempts(
       select * from webhook_delivery where ${isOfWanted('webhook_delivery')} and webhook_id = wanted.key limit 1
     ) d
     left join lateral (
-      select secret, previous_secrets from webhook_endpoint where ${isOfWanted('webhook_endpoint')} limit 1
+      select secret, previous_secrets, failing_since, (
+        select each from jsonb_array_elements(further) each where each ->> 'endpointId' = d.endpoint_id
+      ) as further
+      from webhook_endpoint where ${isOfWanted('webhook_endpoint')} limit 1
     ) endpoint on true`.execute(sql);
   const found = webhooks.map((): ForAttempt | null => null);
   for (const row of rows)
@@ -220,13 +234,26 @@ export async function selectForAttempts(
       headers: row.headers,
       resourceVersion: row.resource_version,
       occurredAt: row.occurred_at,
-      secrets:
-        row.secret === null
-          ? null
-          : { secret: row.secret, previousSecrets: previousSecretsOf(row.previous_secrets ?? []) },
+      secrets: secretsOf(row),
+      isFailing: (isFurther(row.endpoint_id) ? row.further?.failingSince : row.failing_since) != null,
       isBehindAnother: row.is_behind_another,
     };
   return found;
+}
+
+function secretsOf({
+  endpoint_id,
+  secret,
+  previous_secrets,
+  further,
+}: {
+  endpoint_id: string | null;
+  secret: string | null;
+  previous_secrets: Parameters<typeof previousSecretsOf>[0] | null;
+  further: FurtherEndpoint | null;
+}): SigningSecrets | null {
+  if (isFurther(endpoint_id)) return further && furtherOf([further])[0]!;
+  return secret === null ? null : { secret, previousSecrets: previousSecretsOf(previous_secrets ?? []) };
 }
 
 /** The pending deliveries of the same resource to the same URL, which wait for each other. */
@@ -277,6 +304,28 @@ export async function selectTenantOf(sql: Sql, webhookId: string): Promise<Tenan
     .where('webhook_id', '=', webhookId)
     .executeTakeFirst();
   return row ? tenantOf(row) : null;
+}
+
+/** Selects the oldest deliveries of an endpoint that are still to be sent, or those that are held alone. */
+export async function selectUnsent(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  {
+    endpointId,
+    statuses,
+    limit,
+  }: { endpointId: string; statuses: readonly WebhookDeliveryStatus[]; limit: number },
+): Promise<string[]> {
+  // Few deliveries of a tenant are not sent yet, and an endpoint may have very many.
+  const { rows } = await raw<{ webhook_id: string }>`
+    with unsent as materialized (
+      select webhook_id, number, endpoint_id from webhook_delivery
+      where account_id = ${accountId} and environment = ${environment} and status = any(${[...statuses]}::text[])
+    )
+    select webhook_id from unsent where endpoint_id = ${endpointId} order by number limit ${limit}`.execute(
+    sql,
+  );
+  return rows.map((row) => row.webhook_id);
 }
 
 /** Selects the signed bodies of deliveries. */

@@ -23,13 +23,14 @@ const SendTestWebhookInput = builder.inputType('SendTestWebhookInput', {
       required: true,
       description: 'The name of an event of webhookEvents, also of one that the account has not opted into.',
     }),
+    endpointId: t.string({ description: 'The endpoint to try; the URL of the account if it is left out.' }),
   }),
 });
 
 const SendTestWebhookSuccess = successType<SentTest>('SendTestWebhookSuccess', (t) => ({
   webhookId: t.exposeString('webhookId', { description: 'The X-Webhook-Id that it was sent with.' }),
   event: t.exposeString('event', { description: 'The name of the event, in sandbox that of sandbox.' }),
-  url: t.expose('url', { type: 'Url', description: 'The URL of the account, to which it was sent.' }),
+  url: t.expose('url', { type: 'Url', description: 'The URL to which it was sent.' }),
   payload: t.exposeString('payload', { description: 'The body, exactly as it was signed and sent.' }),
   attempt: t.expose('attempt', {
     type: WebhookAttemptRef,
@@ -41,7 +42,7 @@ builder.mutationField('sendTestWebhook', (t) =>
   t.field({
     type: SendTestWebhookSuccess,
     description:
-      'Sends an event to the URL of the account at once, to try the receiver: signed as any other, with the header X-Webhook-Test: true and the member test: true, and with identifiers that nothing has. It is sent once, is in no list, and is not repeated; at most ten a minute.',
+      'Sends an event to an endpoint at once, to try the receiver: signed as any other, with the header X-Webhook-Test: true and the member test: true, and with identifiers that nothing has. It is sent once, is in no list, and is not repeated; at most ten a minute.',
     args: { input: t.arg({ type: SendTestWebhookInput, required: true }) },
     errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>

@@ -6,7 +6,8 @@ import type { WebhookEnvelope } from '../kernel/webhook-event.ts';
 import type { Database } from '../state/db/database.ts';
 import { ENDPOINT } from './collections.ts';
 import { endpointTable } from './endpoint-store.ts';
-import { newWebhookId, signingSecrets } from './model.ts';
+import { accountEndpointId, signingSecrets } from './endpoints.ts';
+import { newWebhookId } from './model.ts';
 import { sampleOf } from './sample.ts';
 import type { Send } from './sender.ts';
 import { DESCRIBED_WEBHOOKS } from './sent-events.ts';
@@ -35,7 +36,7 @@ export function createWebhookTests({
   });
 
   return {
-    async send(tenant, { event }) {
+    async send(tenant, { event, endpointId }) {
       const described = DESCRIBED_WEBHOOKS.find(
         (each) => each.event === event || each.nameInSandbox === event,
       );
@@ -43,8 +44,11 @@ export function createWebhookTests({
         throw new ValidationError([
           { path: 'input.event', message: 'must be the name of an event in webhookEvents' },
         ]);
-      const [endpoint] = await endpointTable.load(database.sql, tenant, [ENDPOINT]);
-      if (!endpoint || endpoint.url === null) throw new NotFoundError('No webhook URL is set');
+      const [stored] = await endpointTable.load(database.sql, tenant, [ENDPOINT]);
+      const isOfAccount = (endpointId ?? accountEndpointId(tenant)) === accountEndpointId(tenant);
+      const endpoint = isOfAccount ? stored : stored?.further.find((each) => each.endpointId === endpointId);
+      if (!endpoint || endpoint.url === null)
+        throw new NotFoundError(isOfAccount ? 'No webhook URL is set' : 'Webhook endpoint not found');
       const key = tenantKey(tenant);
       if (!(await windows.take(key)))
         throw new RateLimitError(

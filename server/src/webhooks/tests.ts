@@ -12,10 +12,10 @@ export interface SentTest {
 
 export interface WebhookTestService {
   /**
-   * Sends an event with the data of nothing to the account's URL, once and at once, signed as any other. `event` is a name
-   * on the wire.
-   * @throws ValidationError (no such event), NotFoundError (no URL is set), RateLimitError (over ten a minute);
+   * Sends an event with the data of nothing to an endpoint, by default the account's URL, once and at once, signed as any
+   * other. `event` is a name on the wire.
+   * @throws ValidationError (no such event), NotFoundError (no such endpoint, or no URL is set), RateLimitError (over ten a minute);
    * PreconditionError in front of another service
    */
-  send(tenant: Tenant, input: { event: string }): Promise<SentTest>;
+  send(tenant: Tenant, input: { event: string; endpointId?: string | null | undefined }): Promise<SentTest>;
 }

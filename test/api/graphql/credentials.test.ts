@@ -125,6 +125,7 @@ const OPERATIONS: Record<string, Row> = {
   'Query.webhookDelivery': query('(webhookId: "x") { webhookId }'),
   'Query.webhookRedelivery': query('(redeliveryId: "x") { status }'),
   'Query.webhookEndpoint': query('{ url }'),
+  'Query.webhookEndpoints': query('{ url }'),
   'Query.webhookEvents': query('{ name }'),
 
   'Mutation.acceptDispute': mutation(`(disputeId: "dsp_${NO_ID}")`, 'NotFoundError'),
@@ -136,6 +137,12 @@ const OPERATIONS: Record<string, Row> = {
     '(input: { url: "https://shop.example/webhook" })',
     'ConfigureWebhookSuccess',
   ),
+  'Mutation.createWebhookEndpoint': mutation(
+    '(input: { url: "https://shop.example/other" })',
+    'CreateWebhookEndpointSuccess',
+  ),
+  'Mutation.updateWebhookEndpoint': mutation(`(input: { endpointId: "whe_${NO_ID}" })`, 'NotFoundError'),
+  'Mutation.deleteWebhookEndpoint': mutation(`(endpointId: "whe_${NO_ID}")`, 'NotFoundError'),
   'Mutation.createCardPayment': mutation('(input: { valueCents: 100 })', 'CreateCardPaymentSuccess', {
     test: 'PreconditionError',
   }),

@@ -121,7 +121,10 @@ describe('the parser of psa', () => {
     ['ltc credit', "Missing required argument 'PAYMENT-ID'"],
     ['tokens pause', "Missing required argument 'TOKEN'"],
     ['webhooks list', 'Give --live or --sandbox: each of the two has a log of its own'],
-    ['webhooks list --live --response-status x', '--response-status must be an HTTP status, or 0'],
+    [
+      'webhooks list --live --response-status x',
+      '--response-status must be an HTTP status, a class of them, or 0',
+    ],
     ['tokens pause tok_1 --minutes 1h', '--minutes must be a whole number of minutes, such as 60'],
     ['store', 'A command is missing; there are store import'],
     ['store import --live', "Missing required argument 'FILE'"],

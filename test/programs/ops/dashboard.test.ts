@@ -42,6 +42,7 @@ async function everything(): Promise<Scraped> {
     connections: () => ({ inUse: 1, idle: 0, waiting: 0 }),
     unready: () => null,
     behind: () => null,
+    endpoints: async () => [{ status: 'enabled', count: 1 }],
     backlog: async () => [
       { kind: 'a', due: 1, underWay: 0, later: 0, oldestDueAt: null, nextDueAt: new Date(0) },
     ],

@@ -151,6 +151,7 @@ test('/metrics tells what waits, and for how long, and no scrape waits for the d
     connections: () => ({ inUse: 3, idle: 7, waiting: 2 }),
     unready: () => 'disk_full',
     behind: () => null,
+    endpoints: async () => [{ status: 'failing', count: 3 }],
     async backlog() {
       asked += 1;
       if (asked === 2) throw new Error('the database is away');
@@ -171,6 +172,7 @@ test('/metrics tells what waits, and for how long, and no scrape waits for the d
   expect(value('psa_tasks_waiting', { kind, state: 'later' })).toBe(1);
   expect(value('psa_tasks_oldest_due_seconds', { kind })).toBe(90);
   expect(value('psa_tasks_next_due_seconds', { kind })).toBe(30);
+  expect(value('psa_webhook_endpoints', { status: 'failing' })).toBe(3);
   expect(value('psa_database_connections', { state: 'in_use' })).toBe(3);
   expect(value('psa_database_connections', { state: 'idle' })).toBe(7);
   expect(value('psa_database_waiting')).toBe(2);

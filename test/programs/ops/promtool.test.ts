@@ -130,6 +130,10 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
       'psa_webhook_attempts_total{outcome="delivered"}': '0+1x40',
     },
   },
+  PsaWebhookEndpointsDisabled: {
+    raised: { 'psa_webhook_endpoints{status="disabled_by_failures"}': '1x40' },
+    quiet: { 'psa_webhook_endpoints{status="failing"}': '3x40' },
+  },
   PsaUpdatesLate: {
     raised: {
       'psa_graphql_fan_out_seconds_bucket{le="1"}': '0+1x40',

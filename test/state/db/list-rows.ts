@@ -165,11 +165,12 @@ export const SEED = (accounts: readonly Seeded[]) => `
       case when ${IS_RETURNED} then ${RETURNED_AT} end,
       case when nth < rare or ${IS_RETURNED} then 'refused' end, ${EXTERNAL_ID}
     from seeded;
-  insert into webhook_delivery (webhook_id, account_id, environment, event_version, event, resource, resource_id, url,
-      body, status, response_status, created_at)
+  insert into webhook_delivery (webhook_id, account_id, environment, event_version, event, endpoint_id, resource,
+      resource_id, url, body, status, response_status, response_class, created_at)
     select 'whd_' || place, account_id, 'live', place, case when nth < rare then 'charge.paid' else 'payment.paid' end,
-      'card_payment', place::text, 'https://shop.example', '{}',
-      case when nth < rare then 'exhausted' else 'delivered' end, case when nth < rare then 503 else 200 end, ${AT}
+      'whe_' || lpad(case when nth < rare then '1' else '2' end, 24, '0'), 'card_payment', place::text, 'https://shop.example', '{}',
+      case when nth < rare then 'exhausted' else 'delivered' end, case when nth < rare then 503 else 200 end,
+      case when nth < rare then 5 else 2 end, ${AT}
     from seeded;
   insert into observed (account_id, environment, resource, id, version, status, final, parent, snapshot, observed_at)
     select account_id, 'live', resource, place::text, 1, case when nth < rare then 'failed' else 'paid' end, true,

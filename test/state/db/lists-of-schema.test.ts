@@ -40,6 +40,7 @@ const BOUNDED: Record<string, string> = {
   'PixSubscription.returnedCredits': 'one for each further PIX of one code',
   'Query._entities': 'the representations of the request',
   'Query.nodes': 'the ids of the request',
+  'Query.webhookEndpoints': 'MAX_ENDPOINTS',
   'Query.webhookEvents': 'the events of the code',
   'WebhookAttempt.requestHeaders': 'at most 4,096 characters',
   'WebhookAttempt.responseHeaders': 'at most 4,096 characters',
@@ -52,6 +53,7 @@ const BOUNDED: Record<string, string> = {
   'ValidationError.fields': 'the arguments of the request',
   'Wallet.history': 'MAX_BUCKETS',
   'WebhookDelivery.attempts': 'seven attempts',
+  'WebhookEndpoint.events': 'the events of the code',
 };
 
 const fields = outputTypes.flatMap((type) =>

@@ -235,7 +235,7 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
       eventVersion: places[index]! + 1,
       resource: 'card_payment',
       resourceId: id,
-      ...{ subjectType: null, subjectId: null, responseStatus: null },
+      ...{ endpointId: null, subjectType: null, subjectId: null, responseStatus: null, responseClass: null },
       body: '{}',
       headers: null,
     }));

@@ -47,6 +47,8 @@ export const DELIVERY_LABELS: StatusLabels<WebhookDelivery['status']> = {
   PENDING: { label: 'Tentando', tone: 'waiting' },
   DELIVERED: { label: 'Entregue', tone: 'good' },
   EXHAUSTED: { label: 'Sem sucesso', tone: 'bad' },
+  HELD: { label: 'Em espera', tone: 'bad' },
+  CANCELED: CANCELED_LABEL,
 };
 
 export const CONTENT_LABELS: Record<ProductContent['kind'], string> = {

@@ -166,7 +166,7 @@ export function idOfDisputed(of: NonNullable<Dispute['of']>): string {
   return of.__typename === 'Charge' ? of.chargeId : of.orderCode;
 }
 
-export type WebhookDeliveryStatus = 'PENDING' | 'DELIVERED' | 'EXHAUSTED';
+export type WebhookDeliveryStatus = 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'HELD' | 'CANCELED';
 
 export interface WebhookDelivery {
   webhookId: string;

@@ -73,7 +73,7 @@ export interface FollowedResources {
     webhookId: string;
     event: string;
     url: string;
-    status: 'PENDING' | 'DELIVERED' | 'EXHAUSTED';
+    status: 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'HELD' | 'CANCELED';
     nextAttemptAt: string | null;
   };
 }

@@ -831,6 +831,20 @@ export interface DeliveryOutOfStockEvent extends WebhookEnvelope<'delivery'> {
   };
 }
 
+/** An endpoint has failed for five days: its events are held until it answers again. */
+export interface WebhookEndpointDisabledEvent extends WebhookEnvelope<'webhook_endpoint'> {
+  event: 'webhook_endpoint.disabled';
+  endpointId: string;
+  /** Its URL; the values in its query are ***. */
+  url: string;
+  /** The first failure after its last success. */
+  failingSince: string;
+  /** The attempts that have failed since then. */
+  failedAttempts: number;
+  /** ISO 8601 in UTC, with milliseconds. */
+  disabledAt: string;
+}
+
 export type CardPaymentEvent =
   | CardPaymentPaidEvent
   | CardPaymentExpiredEvent
@@ -882,6 +896,8 @@ export type DeliveryEvent =
   | DeliveryDeliveredEvent
   | DeliveryOutOfStockEvent;
 
+export type WebhookEndpointEvent = WebhookEndpointDisabledEvent;
+
 /** The resource that a refund, dispute or delivery is of. */
 export type PaidResource = RefundEvent['of'];
 
@@ -897,4 +913,5 @@ export type WebhookEvent =
   | ReturnEvent
   | SubscriptionEvent
   | DisputeEvent
-  | DeliveryEvent;
+  | DeliveryEvent
+  | WebhookEndpointEvent;

@@ -9,6 +9,7 @@ import type { EndpointFinding, UpstreamCheck } from '../../kernel/upstream-check
 import type { PausedToken } from '../../money-in/card-payments/tokens/model.ts';
 import type { UnmatchedLtc } from '../../money-in/ltc/model.ts';
 import type { ListedDoubt } from '../../requests/model.ts';
+import { endpointStatusOf, type WebhookSettings } from '../../webhooks/endpoints.ts';
 import type { ShownWebhook } from '../../webhooks/managed.ts';
 import type { WebhookAttempt, WebhookDelivery } from '../../webhooks/model.ts';
 import type { SentTest } from '../../webhooks/tests.ts';
@@ -128,6 +129,15 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
       });
     case 'verify':
       return formatVerification(result as Verification);
+    case 'webhooks.endpoints':
+      return formatTable((result as { endpoints: Json<WebhookSettings>[] }).endpoints, 'None is set.', {
+        id: ({ endpointId }) => endpointId,
+        url: ({ url }) => url,
+        status: endpointStatusOf,
+        'failing since': ({ failingSince }) => (failingSince === null ? '' : formatInstant(failingSince)),
+        events: ({ isOfAccount, events, optionalEvents }) =>
+          isOfAccount ? ['documented', ...optionalEvents].join(', ') : events.join(', ') || 'all',
+      });
     case 'webhooks.list':
       return formatTable((result as { deliveries: Json<WebhookDelivery>[] }).deliveries, 'None matches.', {
         id: ({ webhookId }) => webhookId,

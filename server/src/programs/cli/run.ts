@@ -30,6 +30,7 @@ import { createRecords } from '../../state/db/records.ts';
 import { followDatabaseTime, selectTime } from '../../state/db/time.ts';
 import { announcement, STREAM_CHANNEL } from '../../state/events/announcement.ts';
 import { createWebhookAdministration } from '../../webhooks/administration.ts';
+import { createWebhookEndpoints } from '../../webhooks/endpoint-service.ts';
 import { createSender } from '../../webhooks/sender.ts';
 import { createWebhookService } from '../../webhooks/service.ts';
 import { createWebhookTests } from '../../webhooks/test-service.ts';
@@ -313,6 +314,7 @@ async function openOperations(config: Config, terminal: Terminal): Promise<Opera
       ...createWebhookAdministration({
         database,
         webhooks: createWebhookService({ ...parts, privateAddresses: config.webhookPrivateAddresses }),
+        endpoints: createWebhookEndpoints({ ...parts, privateAddresses: config.webhookPrivateAddresses }),
         tests: createWebhookTests({
           ...{ database, clock },
           send: createSender({ clock, privateAddresses: config.webhookPrivateAddresses }),

@@ -66,6 +66,8 @@ import { createSimulatedPix } from '../../rails/simulated/pix.ts';
 import { createRequestKeys } from '../../state/commit/idempotency.ts';
 import { createBulkRedelivery } from '../../webhooks/bulk-service.ts';
 import { createWebhookDelivery } from '../../webhooks/delivery.ts';
+import { createWebhookEndpoints } from '../../webhooks/endpoint-service.ts';
+import { createHeldDelivery } from '../../webhooks/held-delivery.ts';
 import { createWebhookRedelivery } from '../../webhooks/redelivery.ts';
 import { createSender } from '../../webhooks/sender.ts';
 import { DESCRIBED_WEBHOOKS } from '../../webhooks/sent-events.ts';
@@ -216,6 +218,7 @@ export async function createEmbeddedRuntime({
     realClock,
     send,
     onAttempt: metrics.onWebhook,
+    onFault,
   });
   const services = {
     ...made,
@@ -233,6 +236,7 @@ export async function createEmbeddedRuntime({
     sandbox,
     subscriptions,
     webhooks,
+    webhookEndpoints: createWebhookEndpoints({ database, committer, clock, privateAddresses }),
     webhookRedeliveries: createBulkRedelivery({ database, committer }),
     webhookTests: createWebhookTests({ database, clock, realClock, send }),
   };
@@ -276,6 +280,7 @@ export async function createEmbeddedRuntime({
       }).tasks,
       ...delivery.tasks,
       ...createWebhookRedelivery({ database, committer }).tasks,
+      ...createHeldDelivery({ database, committer }).tasks,
       ...subscriptions.tasks,
     },
     updates: (updates) => updates,

@@ -27,15 +27,19 @@ import { redactionOf } from '../../upstream/secrets.ts';
 import { createServiceClock } from '../../upstream/service-clock.ts';
 import { createBulkRedelivery } from '../../webhooks/bulk-service.ts';
 import { createWebhookDelivery } from '../../webhooks/delivery.ts';
+import { createWebhookEndpoints } from '../../webhooks/endpoint-service.ts';
+import { createHeldDelivery } from '../../webhooks/held-delivery.ts';
 import { createReceiver, RECEIVE_PATH } from '../../webhooks/receive.ts';
 import { createWebhookRedelivery } from '../../webhooks/redelivery.ts';
 import {
+  createRemoteEndpoints,
   createRemoteRedeliveries,
+  createRemoteTests,
   createRemoteWebhooks,
-  remoteWebhookTests,
 } from '../../webhooks/remote/service.ts';
 import { createSender } from '../../webhooks/sender.ts';
 import { createWebhookService } from '../../webhooks/service.ts';
+import { createWebhookTests } from '../../webhooks/test-service.ts';
 import type { UpstreamConfig } from '../config/config.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
@@ -199,6 +203,11 @@ export async function createRemoteRuntime({
   );
   const webhookRedeliveries = createRemoteRedeliveries(createBulkRedelivery({ database, committer }));
   const redelivery = createWebhookRedelivery({ database, committer });
+  const held = createHeldDelivery({ database, committer });
+  const webhookEndpoints = createRemoteEndpoints(
+    createWebhookEndpoints({ database, committer, clock, privateAddresses }),
+    { receivesAt: publicUrl + RECEIVE_PATH },
+  );
   const receiver = createReceiver({
     database,
     committer,
@@ -217,13 +226,16 @@ export async function createRemoteRuntime({
     lookUpSoon: intents.lookUpSoon,
     onFault,
   });
+  const send = createSender({ clock, privateAddresses });
+  const webhookTests = createRemoteTests(createWebhookTests({ database, clock, send }));
   const delivery = createWebhookDelivery({
     database,
     committer,
     clock,
-    send: createSender({ clock, privateAddresses }),
+    send,
     relaySecrets: upstreamConfig.webhookSecrets,
     onAttempt: metrics.onWebhook,
+    onFault,
   });
 
   // This server's own credentials, which the service does not know: no caller waits for what another was shown.
@@ -267,14 +279,15 @@ export async function createRemoteRuntime({
     requests: () => requestsInDoubt,
     retention: () => retention,
     webhooks: () => webhooks,
+    webhookEndpoints: () => webhookEndpoints,
     webhookRedeliveries: () => webhookRedeliveries,
-    webhookTests: () => remoteWebhookTests,
+    webhookTests: () => webhookTests,
   });
 
   return {
     access,
     servicesFor,
-    tasks: { ...intents.tasks, ...receiver.tasks, ...delivery.tasks, ...redelivery.tasks },
+    tasks: { ...intents.tasks, ...receiver.tasks, ...delivery.tasks, ...redelivery.tasks, ...held.tasks },
     updates: (updates) => withPolling(updates, poller, mirrored),
     async routes() {
       if (!config.demo) return receiver.routes;

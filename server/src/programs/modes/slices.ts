@@ -35,6 +35,7 @@ import '../../money-in/subscriptions/updates/schema.ts';
 import '../../money-out/wallet/schema.ts';
 import '../../money-out/wallet/statement/schema.ts';
 import '../../webhooks/schema.ts';
+import '../../webhooks/endpoint-schema.ts';
 import '../../webhooks/bulk-schema.ts';
 import '../../webhooks/test-schema.ts';
 import '../../webhooks/updates/schema.ts';

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
-import { type Clock, plusMs } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { createPolled } from './polled.ts';
 
 /** The number of waiting tasks of one kind, as the database counts them. */
 export interface Backlog {
@@ -14,11 +15,6 @@ export interface Backlog {
   readonly nextDueAt: Date | null;
 }
 
-/** The interval at which the database counts its tasks: a scrape never waits for it. */
-const BACKLOG_MS = 5_000;
-/** The age from which the last count is no longer reported. */
-const MAX_BACKLOG_AGE_MS = 15_000;
-
 /** Gauges of the tasks of all instances, which share one table. They are missing while the database does not answer. */
 export function watchBacklog({
   registers,
@@ -29,31 +25,7 @@ export function watchBacklog({
   clock: Clock;
   backlog: () => Promise<readonly Backlog[]>;
 }): () => Promise<void> {
-  let known: { at: number; rows: readonly Backlog[] } | null = null;
-  let query: Promise<void> | null = null;
-  let cancel: () => void;
-  function refresh(): void {
-    cancel = clock.schedule(plusMs(clock.now(), BACKLOG_MS), refresh);
-    const at = clock.ms();
-    // A slow database gets no second query.
-    query ??= backlog()
-      .then(
-        (rows) => {
-          known = { at, rows };
-        },
-        () => undefined,
-      )
-      .finally(() => {
-        query = null;
-      });
-  }
-  refresh();
-  function read(): readonly Backlog[] {
-    if (!known) return [];
-    const ageMs = clock.ms() - known.at;
-    // The age is unknown after the clock was set back.
-    return ageMs >= 0 && ageMs < MAX_BACKLOG_AGE_MS ? known.rows : [];
-  }
+  const { read, stop } = createPolled(clock, backlog);
   new Gauge({
     name: 'psa_tasks_waiting',
     help: 'Tasks of all instances: due, under_way, or for later',
@@ -90,8 +62,5 @@ export function watchBacklog({
         if (nextDueAt) this.set({ kind }, Math.max(0, nextDueAt.getTime() - clock.ms()) / 1_000);
     },
   });
-  return async () => {
-    cancel();
-    await query;
-  };
+  return stop;
 }

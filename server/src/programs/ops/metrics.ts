@@ -5,6 +5,7 @@ import type { Behind } from '../../kernel/records.ts';
 import type { PoolStats } from '../../state/db/database.ts';
 import type { VerifiedLaw } from '../verify/model.ts';
 import { type Backlog, watchBacklog } from './backlog.ts';
+import { type EndpointCount, watchEndpoints } from './endpoints-metric.ts';
 import { UNREADY_CAUSES, type UnreadyCause } from './readiness.ts';
 import { watchRecords } from './records-metric.ts';
 import { watchVerified } from './verified-metric.ts';
@@ -81,6 +82,7 @@ export interface Metrics {
     behind: () => Behind | null;
     backlog: () => Promise<readonly Backlog[]>;
     verified: () => Promise<readonly VerifiedLaw[]>;
+    endpoints: () => Promise<readonly EndpointCount[]>;
   }): () => Promise<void>;
 }
 
@@ -366,7 +368,7 @@ export function createMetrics(clock: Clock): Metrics {
     onRemoved: (kept, rows) => removed.inc({ kept }, rows),
     onOutage: () => failures.inc({ outcome: OUTAGE }),
     onContent: (outcome) => contents.inc({ outcome }),
-    watch({ info, connections, unready, behind, backlog, verified }) {
+    watch({ info, connections, unready, behind, backlog, verified, endpoints }) {
       new Gauge({
         name: 'psa_info',
         help: 'Mode and database engine of this server; the value is always 1',
@@ -402,11 +404,12 @@ export function createMetrics(clock: Clock): Metrics {
         },
       });
       watchRecords(registers, behind, clock);
-      const stopVerified = watchVerified({ registers, clock, verified });
-      const stopBacklog = watchBacklog({ registers, clock, backlog });
-      return async () => {
-        await Promise.all([stopVerified(), stopBacklog()]);
-      };
+      const stops = [
+        watchVerified({ registers, clock, verified }),
+        watchBacklog({ registers, clock, backlog }),
+        watchEndpoints({ registers, clock, endpoints }),
+      ];
+      return async () => void (await Promise.all(stops.map((stop) => stop())));
     },
   };
 }

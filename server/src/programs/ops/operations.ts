@@ -24,6 +24,7 @@ import {
 import { creditLtcInput, type LtcAdministration, listUnmatchedInput } from '../../money-in/ltc/model.ts';
 import { type Doubts, settleDoubtInput } from '../../requests/model.ts';
 import {
+  listEndpointsInput,
   listWebhooksInput,
   testWebhookInput,
   type WebhookAdministration,
@@ -90,6 +91,9 @@ const OPERATIONS = {
   ),
   'tokens.list': operation(listTokensInput, (administration, input) => administration.listTokens(input)),
   'tokens.paused': operation(noInput, (administration) => administration.listPausedTokens()),
+  'webhooks.endpoints': operation(listEndpointsInput, (administration, input) =>
+    administration.listEndpoints(input),
+  ),
   'webhooks.list': operation(listWebhooksInput, (administration, input) =>
     administration.listWebhooks(input),
   ),
@@ -175,6 +179,7 @@ const OPTIONS: Record<string, string> = {
   webhookId: 'the id',
   status: '--status',
   event: 'the event',
+  endpointId: '--endpoint',
   reference: '--reference',
   month: '--month',
   email: '--email',

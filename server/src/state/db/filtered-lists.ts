@@ -187,7 +187,8 @@ export async function selectFiltered<Row>(
     !amounts &&
     conditions.where.length === 0 &&
     !isOfPeriod(period) &&
-    Object.keys(apart).length === 1;
+    Object.keys(apart).length === 1 &&
+    Object.values(apart).every((values) => values.length <= MAX_LISTS);
   const where = isApart ? [] : ownConditions({ ...conditions, amounts: isByAmount ? undefined : amounts });
   const isByLists = where.length === 0 && instant === first![0];
   const rest = periods.filter(([each]) => each !== instant).flatMap(([each, part]) => inPeriod(each, part));
@@ -217,6 +218,9 @@ export async function selectFiltered<Row>(
     await assertCursorsPlaced(sql, tenant, { table, where: own, instant: valueIn(instant), after, before });
   return end === 'first' ? rows : rows.reverse();
 }
+
+/** The largest number of values that are read as lists of their own: each is a part of the statement. */
+const MAX_LISTS = 40;
 
 /** The lists whose counters are not divided by instants. */
 const WITHOUT_INSTANTS: readonly CountedList[] = [

@@ -9,7 +9,7 @@ import { WebhookDeliveryRef } from '../schema.ts';
 const updates = defineUpdates({
   type: 'WebhookDeliveryUpdate',
   description:
-    'A change of a delivery’s status: PENDING where it was made or is sent again, then DELIVERED or EXHAUSTED. An attempt that fails and is repeated is none.',
+    'A change of a delivery’s status: PENDING where it was made or is sent again, then DELIVERED or EXHAUSTED; HELD while its endpoint is disabled by failures, CANCELED where that was deleted. An attempt that fails and is repeated is none.',
   kind: 'WEBHOOK_DELIVERY',
   covers: 'Deliveries of webhooks',
   resource: 'webhook_delivery',

@@ -38,7 +38,8 @@ export const PAYOUT_LAWS: readonly Law[] = [
         select id, status, 'subaccount_payout.reverse' from subaccount_payout
         where status = 'failed' and reversed_at is null
         union all
-        select webhook_id, status, 'webhook.deliver' from webhook_delivery where status = 'pending'
+        select webhook_id, status, case when starts_with(endpoint_id, 'whe_') and not starts_with(endpoint_id, 'whe_account_')
+          then 'webhook.deliver_further' else 'webhook.deliver' end from webhook_delivery where status = 'pending'
       ) p
       where not exists (select from task where task.kind = p.task and task.key = p.id)`,
   },

@@ -1,0 +1,102 @@
+import { plusMs } from '../kernel/clock.ts';
+import { type Committer, put, type Reader, type State } from '../state/commit/commit.ts';
+import type { Database } from '../state/db/database.ts';
+import type { TaskHandler } from '../state/work/queue.ts';
+import type { Task } from '../state/work/store.ts';
+import { BULK_PAGE, PAUSE_MS } from './bulk.ts';
+import { deliveries, ENDPOINT, endpoints } from './collections.ts';
+import { isHeld, PROBE_INTERVAL_MS } from './endpoint-health.ts';
+import { urlsOf } from './endpoints.ts';
+import { statusEvents } from './events.ts';
+import { attemptAt, attemptOf, PROBE, probeAt, SETTLE, settleAt, type WebhookDelivery } from './model.ts';
+import { decideCancel, decideRedeliver } from './series.ts';
+import { selectUnsent } from './store.ts';
+
+/** The tasks of deliveries that an endpoint has not got: after it was deleted, while it is disabled, and afterwards. */
+export function createHeldDelivery({ database, committer }: { database: Database; committer: Committer }): {
+  tasks: Record<typeof SETTLE | typeof PROBE, TaskHandler>;
+} {
+  const read = (webhookIds: readonly string[]) => (reader: Reader) =>
+    Promise.all([
+      reader.load(endpoints, ENDPOINT),
+      ...webhookIds.map((webhookId) => reader.load(deliveries, webhookId)),
+    ]);
+
+  /** The writes of deliveries that have changed, with what follows for each. */
+  function writesOf(state: State, changed: readonly WebhookDelivery[]) {
+    return {
+      records: changed.map((each) => put(deliveries, each)),
+      events: changed.flatMap((each) => statusEvents(each, state.need(deliveries, each.webhookId).status)),
+    };
+  }
+
+  /** Sends deliveries that are still held, to the URL that their endpoint has now. */
+  function sentAgain(state: State, task: Task, webhookIds: readonly string[]): WebhookDelivery[] {
+    const url = urlsOf(task, state.get(endpoints, ENDPOINT)).get(task.key);
+    return webhookIds
+      .map((webhookId) => state.need(deliveries, webhookId))
+      .filter(({ status }) => status === 'held')
+      .map((each) => ({ ...decideRedeliver(each, state.now), url: url ?? each.url }));
+  }
+
+  /** Cancels deliveries of an endpoint that was deleted, or sends those that were held, a page at a time. */
+  async function settle(task: Task): Promise<void> {
+    const endpointId = task.key;
+    const unsent = await selectUnsent(database.sql, task, {
+      ...{ endpointId, statuses: ['pending', 'held'], limit: BULK_PAGE },
+    });
+    const held = await selectUnsent(database.sql, task, {
+      ...{ endpointId, statuses: ['held'], limit: BULK_PAGE },
+    });
+    await committer.change({
+      tenant: task,
+      read: read([...unsent, ...held]),
+      decide(state) {
+        const stored = state.get(endpoints, ENDPOINT);
+        const done = (writes: object) => ({ outcome: undefined, writes: { ...writes, done: [task] } });
+        if (!urlsOf(task, stored).has(endpointId)) {
+          const canceled = unsent.map((webhookId) => decideCancel(state.need(deliveries, webhookId)));
+          const tasks = unsent.length === BULK_PAGE ? [settleAt(endpointId, state.now)] : [];
+          return {
+            outcome: undefined,
+            writes: { ...writesOf(state, canceled), tasks, done: [task, ...canceled.map(attemptOf)] },
+          };
+        }
+        if (isHeld(stored, endpointId)) return done({});
+        const sent = sentAgain(state, task, held);
+        const again = held.length === BULK_PAGE ? [settleAt(endpointId, plusMs(state.now, PAUSE_MS))] : [];
+        return done({
+          ...writesOf(state, sent),
+          tasks: [...sent.map((each) => attemptAt(each, state.now)), ...again],
+        });
+      },
+    });
+  }
+
+  /** Tries a disabled endpoint with its oldest delivery, once a day. */
+  async function probe(task: Task): Promise<void> {
+    const endpointId = task.key;
+    const oldest = await selectUnsent(database.sql, task, { endpointId, statuses: ['held'], limit: 1 });
+    await committer.change({
+      tenant: task,
+      read: read(oldest),
+      decide(state) {
+        const isDisabled = isHeld(state.get(endpoints, ENDPOINT), endpointId);
+        const tried = isDisabled ? sentAgain(state, task, oldest) : [];
+        return {
+          outcome: undefined,
+          writes: {
+            ...writesOf(state, tried),
+            tasks: [
+              ...tried.map((each) => attemptAt(each, state.now)),
+              ...(isDisabled ? [probeAt(endpointId, plusMs(state.now, PROBE_INTERVAL_MS))] : []),
+            ],
+            done: [task],
+          },
+        };
+      },
+    });
+  }
+
+  return { tasks: { [SETTLE]: settle, [PROBE]: probe } };
+}
