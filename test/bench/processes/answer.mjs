@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** Answers the parent process's requests by their names. @param {Record<string, (request: any) => any>} answers */
@@ -23,7 +23,7 @@ export function cpuMicroseconds() {
   return user + system;
 }
 
-/** Megabytes of this process and of its JavaScript heap, after garbage collection. */
+/** Megabytes of this process, of its JavaScript heap in use, and of the heap’s young generation, after garbage collection. */
 export async function memoryMegabytes() {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');
@@ -32,5 +32,6 @@ export async function memoryMegabytes() {
     await turn();
   }
   const { rss, heapUsed } = process.memoryUsage();
-  return { rssMb: rss / 1e6, heapMb: heapUsed / 1e6 };
+  const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+  return { rssMb: rss / 1e6, heapMb: heapUsed / 1e6, youngMb: (young?.space_size ?? 0) / 1e6 };
 }
