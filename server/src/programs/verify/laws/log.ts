@@ -136,11 +136,13 @@ export const LOG_LAWS: readonly Law[] = [
     explain: 'a subscription goes forward, one step an event',
     sql: `
     select account_id, resource_id, version, before, status, previous_status from (
-      select account_id, resource_id, version, snapshot ->> 'status' as status, previous_status,
+      select account_id, resource_id, version, snapshot ->> 'status' as status, previous_status, snapshot ->> 'version' as nth,
         lag(snapshot ->> 'status') over (partition by account_id, environment, resource_id order by version) as before
       from event where resource = 'subscription'
     ) step
-    where before is not null and (previous_status is distinct from before or before <> status
+    -- The first version has no code yet, and no event.
+    where before is null and nth = '2' and previous_status <> 'pending'
+      or before is not null and (previous_status is distinct from before or before <> status
       and (before, status) not in (${Object.entries(NEXT_OF_SUBSCRIPTION)
         .flatMap(([from, next]) => next.map((to) => `('${from}', '${to}')`))
         .join()}))`,
