@@ -270,6 +270,7 @@ const FAMILIES: Record<Family, Rows> = {
   webhook_delivery: [
     ['webhook_delivery', all('webhook_delivery', 'webhook_id')],
     ['webhook_attempt', 'select * from webhook_attempt where webhook_id = any($3::text[])'],
+    ['event', eventsOf({ webhook_delivery: OWN_IDS })],
     ['task', tasksOf({ 'webhook.deliver': OWN_IDS, 'webhook.deliver_further': OWN_IDS })],
   ],
   // By the resource and its id.

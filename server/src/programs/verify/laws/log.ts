@@ -164,6 +164,20 @@ export const LOG_LAWS: readonly Law[] = [
         and reported.version <> case when resource in ('payment', 'charge', 'subscription') then 2 else 1 end`,
   },
   {
+    name: 'webhook-steps',
+    scope: ['webhook_delivery'],
+    explain: 'each change of the status of a webhook continues the one before',
+    sql: `
+      select account_id, resource_id, version, before, previous_status from (
+        select account_id, resource_id, version, previous_status, (snapshot ->> 'attempts')::int as attempts,
+          lag(split_part(kind, '.', 2)) over (partition by account_id, environment, resource_id order by version) as before
+        from event where resource = 'webhook_delivery'
+      ) step
+      where before is not null and previous_status is distinct from before
+        -- The events before may be gone, or the webhook older than their kind.
+        or before is null and (attempts = 0) <> (previous_status is null)`,
+  },
+  {
     name: 'webhook-attempts',
     scope: ['webhook_delivery'],
     explain: 'each attempt at a webhook is written down',
