@@ -1,7 +1,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import '../../src/payouts/define.ts';
 import '../../src/statement/define.ts';
-import { formatBrl, formatLtc, ZONE } from '../shared/format.ts';
+import { ZONE } from '../shared/format.ts';
 import './chart.ts';
 import { DISPUTE_COLUMNS, PAYMENT_COLUMNS } from './columns.ts';
 import { DashboardData, MORE_FAILED } from './dashboard-data.ts';
@@ -21,7 +21,7 @@ import {
   SUBSCRIPTION_LABELS,
 } from './labels.ts';
 import { notices, stateOf } from './notices.ts';
-import type { Dispute, Wallet } from './operations.ts';
+import type { Dispute } from './operations.ts';
 import type { Part } from './parts.ts';
 import type { Operable, PaymentDialog } from './payment-dialog.ts';
 import {
@@ -35,17 +35,8 @@ import {
   subaccountPayoutRow,
   subscriptionRow,
 } from './rows.ts';
+import { renderWallet } from './wallet.ts';
 
-/** Shown as a dash in each place. */
-const UNREAD_WALLET: Wallet = {
-  balanceCents: null,
-  disputeBlockedCents: null,
-  withdrawableCents: null,
-  pendingReleaseCents: null,
-  receivableCents: null,
-  subaccountsBalanceCents: null,
-  cryptoBalanceLtc: null,
-};
 /** The interval at which relative times such as “há 2 min.” are drawn again. */
 const TICK_MS = 15_000;
 
@@ -105,7 +96,7 @@ export class DashboardApp extends LitElement {
     const now = this.#data.now();
     const loading = this.#data.phase === 'loading';
     return html`
-      ${this.#renderWallet()}
+      ${renderWallet(this.#data.wallet, this.#data.missing.has('wallet'))}
       <div class="day">
         <day-chart
           class="card"
@@ -357,36 +348,6 @@ export class DashboardApp extends LitElement {
             : nothing
         }
       </div>
-    `;
-  }
-
-  #renderWallet(): TemplateResult {
-    // A wallet that could not be read is no longer loading.
-    const wallet = this.#data.wallet ?? (this.#data.missing.has('wallet') ? UNREAD_WALLET : null);
-    const figure = <V>(value: V | null | undefined, format: (value: V) => string) =>
-      value === undefined ? html`<i class="placeholder"></i>` : value === null ? '—' : format(value);
-    return html`
-      <section class="wallet" aria-label="Carteira" aria-busy=${wallet ? 'false' : 'true'}>
-        <dl>
-          <div class="main-figure">
-            <dt>Disponível para saque</dt>
-            <dd data-figure="available">${figure(wallet?.withdrawableCents, formatBrl)}</dd>
-          </div>
-          <div><dt>Saldo</dt><dd data-figure="balance">${figure(wallet?.balanceCents, formatBrl)}</dd></div>
-          <div><dt>A liberar</dt><dd data-figure="pending-release">${figure(wallet?.pendingReleaseCents, formatBrl)}</dd></div>
-          ${
-            wallet?.receivableCents
-              ? html`<div><dt>A descontar</dt><dd data-figure="receivable">${formatBrl(wallet.receivableCents)}</dd></div>`
-              : null
-          }
-          <div><dt>Em disputa</dt><dd data-figure="disputes">${figure(wallet?.disputeBlockedCents, formatBrl)}</dd></div>
-          <div><dt>Em subcontas</dt><dd data-figure="subaccounts">${figure(wallet?.subaccountsBalanceCents, formatBrl)}</dd></div>
-          <div>
-            <dt>Litecoin</dt>
-            <dd data-figure="ltc">${figure(wallet?.cryptoBalanceLtc, formatLtc)}</dd>
-          </div>
-        </dl>
-      </section>
     `;
   }
 
