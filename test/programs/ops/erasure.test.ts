@@ -16,6 +16,7 @@ import { lawsOfTheBooks } from '../../faults/audit.ts';
 import { addAccount, addKey } from '../../support/accounts.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { approved } from '../../support/cards.ts';
+import { pdf } from '../../support/evidence-files.ts';
 import { openReceiver, type Receiver } from '../../support/receiver.ts';
 import type { RestClient } from '../../support/rest.ts';
 
@@ -105,9 +106,18 @@ async function live(customer: Customer): Promise<void> {
   await rest.post(`/payments/${id}/refunds`, { amountCents: 100, reason: `${name} <${email} > desistiu` });
   await settle();
   const claim = (await app.controls.disputePayment(tenant, { type: 'payment', id }, { amountCents: 100 }))!;
+  const { body: file } = await rest.send(
+    `/disputes/${claim.disputeId}/files?name=${encodeURIComponent(`${name}.pdf`)}`,
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/pdf' },
+      body: new Uint8Array(pdf(`${name}`)),
+    },
+  );
   await services().disputes.submitEvidence(tenant, claim.disputeId, {
     text: `${name} recebeu em casa`,
     documents: [],
+    fileIds: [file.fileId],
   });
   await app.controls.closeDispute(tenant, claim.disputeId, 'won');
   await app.subscriptions.create(tenant, { valueCents: 900, interval: 'monthly', customer });
@@ -171,6 +181,8 @@ describe('the erasure of a person', () => {
     const rest = await performErasure(steps, command());
     expect(rest.kept).toEqual([]);
     expect(await hits()).toEqual([]);
+    const files = await app.database.sql.selectFrom('dispute_file').select('file_id').execute();
+    expect(files).toHaveLength(OTHERS.length);
     expect(await performErasure(steps, command())).toMatchObject({ erased: {}, kept: [] });
 
     const { rows: records } = await raw<{

@@ -78,9 +78,11 @@ export function createPerson({ email, document, phone, pixKey, customer }: Perso
         if (typeof each === 'string') return inText(each);
         if (Array.isArray(each)) return each.map(copy);
         if (!isObject(each)) return each;
-        return Object.fromEntries(
+        const copied = Object.fromEntries(
           Object.entries(each).map(([member, part]) => [member, copyMember(member, part)]),
         );
+        // The name of a file stands before its ending, as in a longer word.
+        return own && 'fileId' in each ? { ...copied, name: erasedName(each.name) } : copied;
       };
       const copyMember = (member: string, part: unknown) => {
         if (member === 'customer' && isObject(part) && (own || isCustomer(part)))
@@ -98,6 +100,10 @@ const DESTINATIONS = ['destination', 'pixKey', 'pix_key', 'walletAddress'];
 const RECIPIENTS = ['recipientName', 'recipient_name'];
 
 const textsOf = (values: readonly unknown[]) => values.filter((value) => typeof value === 'string');
+
+function erasedName(name: unknown): string {
+  return ERASED + (/\.\w+$/.exec(String(name))?.[0] ?? '');
+}
 
 /** The identifier is the merchant's own, and stays as other ids do. */
 function erasedCustomer({ externalId }: Readonly<Record<string, unknown>>, inText: (text: string) => string) {

@@ -113,6 +113,7 @@ export async function eraseRow(sql: Sql, of: Tenant, { swept, row, ...whose }: C
       )) {
         pairs.push([name, String(each[related.record!.id])]);
         await change(related, each);
+        if (name === 'dispute') await deleteFiles(sql, of, String(each.id), counts);
       }
     }
     for (const [type, id] of pairs)
@@ -125,6 +126,13 @@ export async function eraseRow(sql: Sql, of: Tenant, { swept, row, ...whose }: C
   }
   await change(swept, row);
   return counts;
+}
+
+/** Deletes the bytes of a dispute's files: they are encrypted, so nothing can be looked for in them. */
+async function deleteFiles(sql: Sql, of: Tenant, disputeId: string, counts: Counts): Promise<void> {
+  const { rows } = await raw`
+    delete from dispute_file where ${isOf(of)} and dispute_id = ${disputeId} returning file_id`.execute(sql);
+  for (const _ of rows) add(counts, 'dispute_file');
 }
 
 function add(counts: Counts, table: string): void {
