@@ -47,7 +47,9 @@ export async function moveBeginning(
         order by event.version limit ${limit}
       )
       select max(version) as version from page
-      where version < all (select version from page where occurred_at >= ${before})
+      where version < coalesce(
+        (select min(version) from page where occurred_at >= ${before}), (select max(version) + 1 from page)
+      )
     ) aged
     where stream.account_id = ${accountId} and stream.environment = ${environment} and stream.kept_from < aged.version
     returning stream.kept_from`.execute(sql);
