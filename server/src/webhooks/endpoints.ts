@@ -86,7 +86,7 @@ export function newEndpointId(): string {
 /** The largest number of endpoints, the URL of the account included. */
 export const MAX_ENDPOINTS = 10;
 /** The largest number of hours for which a replaced secret signs beside the new one. */
-export const MAX_PREVIOUS_HOURS = 7 * 24;
+const MAX_PREVIOUS_HOURS = 7 * 24;
 
 // ── Input ───────────────────────────────────────────────────────────────────────────────────────
 
