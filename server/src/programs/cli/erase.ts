@@ -45,7 +45,7 @@ export async function performErasure(steps: ErasureSteps, request: BeginErasureI
 const NOT_REACHED = [
   'backups and archives that were written before',
   'the webhooks, exports and answers that others have received',
-  'the content of files that were given as evidence',
+  'the content of files in disputes about payments of others',
   'ids, idempotency keys and externalIds that the merchant has chosen',
 ];
 const OF_SERVICE =
