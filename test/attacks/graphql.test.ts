@@ -90,7 +90,7 @@ async function ask(
     method,
     headers: {
       authorization: `Bearer ${LIVE_KEY}`,
-      accept: 'application/graphql-response+json',
+      accept: 'application/graphql-response+json, text/event-stream;q=0.5',
       ...(body === null ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },

@@ -122,7 +122,12 @@ describe.each(firstInSample(Object.entries(engines)))('a backup of %s under load
     expect(saved.rows).toEqual(mapped(held, (rows) => rows.length));
     expect(new Set(counted)).toEqual(new Set(Object.keys(held).filter((table) => held[table]!.length > 0)));
     if ('PSA_DATA_DIR' in environment)
-      expect(readdirSync(environment.PSA_DATA_DIR).sort()).toEqual(['backup', 'pgdata', 'psa.sock']);
+      expect(readdirSync(environment.PSA_DATA_DIR).sort()).toEqual([
+        'backup',
+        'data.key',
+        'pgdata',
+        'psa.sock',
+      ]);
 
     // Without writes a backup equals the contents of the database.
     await server.ask('settle', null);

@@ -51,7 +51,9 @@ export function createClient(
 
   const client: GraphQLClient = {
     async send(query, variables) {
-      const response = await post({ query, variables: withKeys(query, variables) }, 'application/json');
+      // A subscription that is refused is answered like the others.
+      const accept = 'application/json, text/event-stream;q=0.5';
+      const response = await post({ query, variables: withKeys(query, variables) }, accept);
       const body = await response.json();
       captureErrors(body);
       return { status: response.status, headers: response.headers, body };

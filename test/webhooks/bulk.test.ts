@@ -95,6 +95,19 @@ describe('redeliverWebhooks', () => {
       '{ webhookDeliveries(filter: { status: [DELIVERED] }) { nodes { url } } }',
     );
     expect(moved.nodes).toEqual([{ url: today.url }, { url: today.url }]);
+
+    // Where the URL of the account is switched off, there is none of today.
+    const further = await startReceiver();
+    await client.request('mutation { configureWebhook(input: { enabled: false }) { __typename } }');
+    await client.request(
+      'mutation ($url: Url!) { createWebhookEndpoint(input: { url: $url }) { __typename } }',
+      { url: further.url },
+    );
+    const receivers = [receiver, own, today, further];
+    const earlier = receivers.map(({ received }) => received.length);
+    await redeliver(client, { toCurrentUrl: true, idempotencyKey: 'desligada' });
+    await app.work.settled();
+    expect(receivers.map(({ received }, nth) => received.length - earlier[nth]!)).toEqual([0, 1, 0, 0]);
   });
 
   test('A redelivery that is canceled sends nothing more, and one that has ended stays as it is', async () => {

@@ -66,6 +66,19 @@ test('A facade copies each verified webhook once to each endpoint that selects i
   expect(receiving.faults.map(String)).toEqual([expect.stringContaining('none of the configured secrets')]);
 });
 
+test('A body without a name is copied as that of a payment which is paid', async () => {
+  const receiving = await startReceiving({ database });
+  const { endpoints, tenant } = receiving;
+  const [paid, expired] = [await startReceiver(), await startReceiver()];
+  await createdCard(receiving, 'PSC-9', 'https://shop.example/hook');
+  await endpoints.create(tenant, { url: paid.url, events: ['card_payment.paid'] });
+  await endpoints.create(tenant, { url: expired.url, events: ['card_payment.expired'] });
+  await receiving.post(delivered({ orderCode: 'PSC-9', amount: 49.9 }, 'evt_9'));
+  await receiving.work.settled();
+  expect(paid.received.map(({ headers }) => headers['x-webhook-id'])).toEqual(['evt_9']);
+  expect(expired.received).toEqual([]);
+});
+
 test('A copy that failed is sent again under the service’s id, and a deleted endpoint gets none', async () => {
   const receiving = await startReceiving({ database });
   const { endpoints, tenant } = receiving;

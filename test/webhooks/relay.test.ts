@@ -358,6 +358,7 @@ describeOnDatabase('a card event', (open) => {
         failures: 0,
         nextAttemptAt: null,
         responseStatus: 200,
+        responseClass: 2,
         ...{
           resource: 'card_payment',
           resourceId: named('PSC-1'),

@@ -107,7 +107,7 @@ const RedeliverWebhooksInput = builder.inputType('RedeliverWebhooksInput', {
     toCurrentUrl: t.boolean({
       defaultValue: false,
       description:
-        'Whether deliveries to the URL of the account go to the URL that is set when their turn comes. Those to the callbackUrl of a payment stay with it.',
+        'Whether deliveries to an endpoint go to the URL that it has when their turn comes; they are passed over if that is switched off. Those to the callbackUrl of a payment stay with it.',
     }),
     idempotencyKey: t.string({
       required: true,

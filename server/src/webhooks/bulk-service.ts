@@ -54,7 +54,8 @@ export function createBulkRedelivery({
           if (before !== null)
             return { outcome: { redelivery: state.need(redeliveries, before), replayed: true } };
           const urls = urlsOf(tenant, state.get(endpoints, ENDPOINT));
-          const hasUrl = [...urls.values()].some((url) => url !== null);
+          const { endpointId } = parsed.filter;
+          const hasUrl = (endpointId ? [urls.get(endpointId)] : [...urls.values()]).some(Boolean);
           const redelivery = decideBulk(parsed, { ...extent, hasUrl, now: state.now });
           const { redeliveryId } = redelivery;
           return {

@@ -123,7 +123,7 @@ export interface Matching {
 
 /**
  * Decides the deliveries of a page, and what follows it. A delivery that no longer matches, or whose endpoint was deleted, is
- * passed over.
+ * passed over; so is one that goes to today's URL where that is switched off.
  */
 export function decidePage(
   redelivery: WebhookRedelivery,
@@ -133,8 +133,9 @@ export function decidePage(
   const again = page.flatMap(({ delivery, endpointId }) => {
     if (!delivery || !matchesFilter(delivery, redelivery.filter)) return [];
     if (endpointId !== null && !urls.has(endpointId)) return [];
-    const url = (redelivery.toCurrentUrl && endpointId !== null && urls.get(endpointId)) || delivery.url;
-    return [{ ...decideRedeliver(delivery, now), url }];
+    const moves = redelivery.toCurrentUrl && endpointId !== null;
+    const url = moves ? urls.get(endpointId) : delivery.url;
+    return url ? [{ ...decideRedeliver(delivery, now), url }] : [];
   });
   const isLast = page.length < BULK_PAGE;
   return {

@@ -7,6 +7,7 @@ import { type Committer, put } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
 import type { TenantKey } from '../state/db/each-tenant.ts';
 import type { TaskHandler } from '../state/work/queue.ts';
+import { RetryLater } from '../state/work/retry-later.ts';
 import type { Task } from '../state/work/store.ts';
 import type { MadeAttempt } from './attempt-store.ts';
 import { attempts, deliveries, ENDPOINT, endpoints, neighbours } from './collections.ts';
@@ -159,9 +160,9 @@ export function createWebhookDelivery({
     const found = await forAttempt.load({ tenant: task, key: task.key });
     if (found?.delivery.status !== 'pending') return;
     const { secrets } = found;
-    // Its endpoint was deleted, and another task cancels it.
     const isRelayed = found.headers !== null && !isFurther(found.delivery.endpointId);
-    if (!secrets && !isRelayed) return;
+    // Another task cancels it, and ends this one.
+    if (!secrets && !isRelayed) throw new RetryLater('The endpoint of this webhook was deleted');
     if (found.isBehindAnother && (await holdBack(task))) return;
     const { delivery, body } = found;
     const at = clock.now();

@@ -57,7 +57,7 @@ const WebhookEndpointStatusEnum = builder.enumType('WebhookEndpointStatus', {
     DISABLED_BY_FAILURES: {
       value: 'disabled_by_failures',
       description:
-        'No attempt has succeeded for five days, of at least twenty. Its deliveries are HELD, and the oldest is tried once a day: a success enables it again, and the held ones are sent, oldest first. So does updateWebhookEndpoint with another URL or with enabled: true.',
+        'None of at least twenty attempts in five days has succeeded. Its deliveries are HELD, and one of them is tried once a day: a success enables it again, and the held ones are sent, oldest first. So does updateWebhookEndpoint with another URL or with enabled: true.',
     },
   } as const,
 });
@@ -265,7 +265,7 @@ const UpdateWebhookEndpointInput = builder.inputType('UpdateWebhookEndpointInput
     url: t.field({
       type: 'Url',
       description:
-        'The public https URL that receives events from now on. Earlier events stay with the URL for which they were written.',
+        'The public https URL that receives events from now on. Earlier events stay with the URL for which they were written, those that are held excepted.',
     }),
     events: t.stringList({ description: EVENTS_DESCRIPTION }),
     enabled: t.boolean({

@@ -87,7 +87,7 @@ export function createWebhookEndpoints({
             writes: {
               records: [put(endpoints, endpoint)],
               tasks:
-                isHeld(before, endpointId) && !isHeld(endpoint, endpointId)
+                (enabled || isHeld(before, endpointId)) && !isHeld(endpoint, endpointId)
                   ? [settleAt(endpointId, state.now)]
                   : [],
             },

@@ -30,13 +30,12 @@ export function createHeldDelivery({ database, committer }: { database: Database
     };
   }
 
-  /** Sends deliveries that are still held, to the URL that their endpoint has now. */
-  function sentAgain(state: State, task: Task, webhookIds: readonly string[]): WebhookDelivery[] {
-    const url = urlsOf(task, state.get(endpoints, ENDPOINT)).get(task.key);
+  /** Sends deliveries that are still held to a URL. */
+  function sentAgain(state: State, url: string, webhookIds: readonly string[]): WebhookDelivery[] {
     return webhookIds
       .map((webhookId) => state.need(deliveries, webhookId))
       .filter(({ status }) => status === 'held')
-      .map((each) => ({ ...decideRedeliver(each, state.now), url: url ?? each.url }));
+      .map((each) => ({ ...decideRedeliver(each, state.now), url }));
   }
 
   /** Cancels deliveries of an endpoint that was deleted, or sends those that were held, a page at a time. */
@@ -54,7 +53,8 @@ export function createHeldDelivery({ database, committer }: { database: Database
       decide(state) {
         const stored = state.get(endpoints, ENDPOINT);
         const done = (writes: object) => ({ outcome: undefined, writes: { ...writes, done: [task] } });
-        if (!urlsOf(task, stored).has(endpointId)) {
+        const url = urlsOf(task, stored).get(endpointId);
+        if (url === undefined) {
           const canceled = unsent.map((webhookId) => decideCancel(state.need(deliveries, webhookId)));
           const tasks = unsent.length === BULK_PAGE ? [settleAt(endpointId, state.now)] : [];
           return {
@@ -62,8 +62,9 @@ export function createHeldDelivery({ database, committer }: { database: Database
             writes: { ...writesOf(state, canceled), tasks, done: [task, ...canceled.map(attemptOf)] },
           };
         }
-        if (isHeld(stored, endpointId)) return done({});
-        const sent = sentAgain(state, task, held);
+        // One that is switched off gets what is held once it is switched on.
+        if (url === null || isHeld(stored, endpointId)) return done({});
+        const sent = sentAgain(state, url, held);
         const again = held.length === BULK_PAGE ? [settleAt(endpointId, plusMs(state.now, PAUSE_MS))] : [];
         return done({
           ...writesOf(state, sent),
@@ -73,16 +74,20 @@ export function createHeldDelivery({ database, committer }: { database: Database
     });
   }
 
-  /** Tries a disabled endpoint with its oldest delivery, once a day. */
+  /** Tries a disabled endpoint that is not switched off, once a day: with the oldest of its deliveries that were tried least. */
   async function probe(task: Task): Promise<void> {
     const endpointId = task.key;
-    const oldest = await selectUnsent(database.sql, task, { endpointId, statuses: ['held'], limit: 1 });
+    const oldest = await selectUnsent(database.sql, task, {
+      ...{ endpointId, statuses: ['held'], limit: 1, leastTried: true },
+    });
     await committer.change({
       tenant: task,
       read: read(oldest),
       decide(state) {
-        const isDisabled = isHeld(state.get(endpoints, ENDPOINT), endpointId);
-        const tried = isDisabled ? sentAgain(state, task, oldest) : [];
+        const stored = state.get(endpoints, ENDPOINT);
+        const isDisabled = isHeld(stored, endpointId);
+        const url = urlsOf(task, stored).get(endpointId);
+        const tried = isDisabled && url ? sentAgain(state, url, oldest) : [];
         return {
           outcome: undefined,
           writes: {

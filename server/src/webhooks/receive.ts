@@ -396,7 +396,7 @@ const RELAYED_HEADERS = [
 function relaysOf(message: Message, payment: MirroredRow, ownUrl: URL, now: Date): NewDelivery[] {
   const { callbackUrl: url } = payment.snapshot as { callbackUrl?: unknown };
   if (typeof url !== 'string' || isSameEndpoint(ownUrl, url)) return [];
-  const event = eventNameOf(message.payload, payment.resource) ?? `${payment.resource}.paid`;
+  const event = nameOf(message.payload, payment.resource);
   return [
     {
       ...passedOn(message, { event, about: { type: payment.resource, id: payment.id }, now }),
@@ -416,7 +416,7 @@ function copiesOf(
 ): NewDelivery[] {
   const { payload, webhookId } = message;
   const name = typeof payload.event === 'string' && EVENT_NAME.test(payload.event) ? payload.event : null;
-  const event = name ?? (about && eventNameOf(payload, about.type)) ?? 'unknown';
+  const event = name ?? (about ? nameOf(payload, about.type) : 'unknown');
   return (endpoint?.further ?? [])
     .filter((each) => selects(each, event))
     .map(({ endpointId, url }): NewDelivery => {
@@ -430,6 +430,12 @@ function copiesOf(
         ...{ status: waits ? 'held' : 'pending', nextAttemptAt: waits ? null : now },
       };
     });
+}
+
+/** The name of an event about a resource. A body that names none, as those of payments may, says that it is paid. */
+function nameOf(payload: Message['payload'], resource: string): string {
+  const unnamed = resource === 'card_payment' || resource === 'payment' ? `${resource}.paid` : 'unknown';
+  return eventNameOf(payload, resource) ?? unnamed;
 }
 
 const EVENT_NAME = /^[a-z_]+(?:\.[a-z_]+){1,2}$/;

@@ -314,17 +314,23 @@ export async function selectUnsent(
     endpointId,
     statuses,
     limit,
-  }: { endpointId: string; statuses: readonly WebhookDeliveryStatus[]; limit: number },
+    leastTried = false,
+  }: {
+    endpointId: string;
+    statuses: readonly WebhookDeliveryStatus[];
+    limit: number;
+    /** Whether those with fewer attempts come first. */
+    leastTried?: boolean;
+  },
 ): Promise<string[]> {
   // Few deliveries of a tenant are not sent yet, and an endpoint may have very many.
   const { rows } = await raw<{ webhook_id: string }>`
     with unsent as materialized (
-      select webhook_id, number, endpoint_id from webhook_delivery
+      select webhook_id, number, attempts, endpoint_id from webhook_delivery
       where account_id = ${accountId} and environment = ${environment} and status = any(${[...statuses]}::text[])
     )
-    select webhook_id from unsent where endpoint_id = ${endpointId} order by number limit ${limit}`.execute(
-    sql,
-  );
+    select webhook_id from unsent where endpoint_id = ${endpointId}
+    order by ${leastTried ? raw`attempts, number` : raw`number`} limit ${limit}`.execute(sql);
   return rows.map((row) => row.webhook_id);
 }
 

@@ -59,6 +59,15 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
     raised: { psa_records_behind_seconds: '0x10 60x30' },
     quiet: { psa_records_behind_seconds: '0x40' },
   },
+  PsaBooksBroken: {
+    raised: { 'psa_verify_findings{law="balance-is-sum"}': '0x10 1x30' },
+    quiet: { 'psa_verify_findings{law="balance-is-sum"}': '0x40' },
+    labels: { law: 'balance-is-sum' },
+  },
+  PsaBooksNotVerified: {
+    raised: { psa_verify_age_seconds: '259201x40' },
+    quiet: { psa_verify_age_seconds: '259200x40' },
+  },
   PsaTasksLate: {
     raised: { 'psa_tasks_oldest_due_seconds{kind="payout.send"}': '61x40' },
     quiet: {

@@ -23,7 +23,7 @@ describeOnDatabase('the age of rows', (open) => {
     await core.webhooks.configure(core.tenant, { url: receiver.url });
     const [delivered, again] = [await sell(core), await sell(core)];
     receiver.answer = (response) => response.writeHead(500).end();
-    const exhausted = await sell(core);
+    const [exhausted, held] = [await sell(core), await sell(core)];
     await core.pass(2 * DAY_MS);
     core.clock.advance(90 * DAY_MS);
     const idOf = async (orderCode: string) =>
@@ -32,15 +32,20 @@ describeOnDatabase('the age of rows', (open) => {
     await core.webhooks.redeliver(core.tenant, pending);
     const young = await sell(core);
     const gone = [await idOf(delivered), await idOf(exhausted)];
+    // The endpoint of this one is disabled by its failures.
+    await sql`update webhook_delivery set status = 'held' where resource_id = ${held}`.execute(
+      core.database.sql,
+    );
 
     const { removed, run } = await retention(core, { ...KEEP_ALL, deliveries: 90 });
     await run();
     expect(removed).toEqual({ deliveries: 2 });
     expect((await listed(core)).map(({ resourceId, status }) => [resourceId, status])).toEqual([
       [young, 'pending'],
+      [held, 'held'],
       [again, 'pending'],
     ]);
-    expect(await core.webhooks.count(core.tenant, {})).toBe(2);
+    expect(await core.webhooks.count(core.tenant, {})).toBe(3);
     await expect(core.webhooks.redeliver(core.tenant, gone[0]!)).rejects.toBeInstanceOf(NotFoundError);
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from webhook_attempt where webhook_id = any(${gone})`.execute(
@@ -51,7 +56,7 @@ describeOnDatabase('the age of rows', (open) => {
     receiver.answer = (response) => response.end();
     await core.pass(3_600_000);
     await run();
-    expect((await listed(core)).map(({ resourceId }) => resourceId)).toEqual([young]);
+    expect((await listed(core)).map(({ resourceId }) => resourceId)).toEqual([young, held]);
     expect(core.faults).toEqual([]);
   });
 

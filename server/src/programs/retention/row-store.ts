@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { WEBHOOK_DELIVERY_STATUSES } from '../../webhooks/model.ts';
+import type { WebhookDeliveryStatus } from '../../webhooks/model.ts';
 
 // Each statement removes a few rows, so that nobody waits long for it, and can be repeated after a crash.
 
@@ -101,7 +101,8 @@ export async function selectBeginning(sql: Sql, { accountId, environment }: Tena
 
 // ── Webhooks ────────────────────────────────────────────────────────────────────────────────────
 
-const FINAL = WEBHOOK_DELIVERY_STATUSES.filter((status) => status !== 'pending');
+/** One that is held is sent once its endpoint works again. */
+const FINAL = ['delivered', 'exhausted', 'canceled'] as const satisfies WebhookDeliveryStatus[];
 
 /**
  * Removes the oldest deliveries of a tenant that have ended, with their attempts. The tenant's lock keeps their totals from

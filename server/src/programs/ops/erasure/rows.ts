@@ -162,7 +162,14 @@ export async function keptReason(
 ): Promise<string | null> {
   if (table === 'upstream_intent')
     return row.state === 'sending' || row.state === 'in_doubt' ? 'its outcome is not known' : null;
-  if (table === 'webhook_delivery' && row.headers !== null && row.status === 'pending') return ON_ITS_WAY;
+  // What goes to a further endpoint is signed by this server with each attempt.
+  if (
+    table === 'webhook_delivery' &&
+    row.headers !== null &&
+    row.endpoint_id === null &&
+    row.status === 'pending'
+  )
+    return ON_ITS_WAY;
   if (record) return reasonOf(sql, of, record.resource, String(row[record.id]));
   if (table === 'observed') return reasonOf(sql, of, String(row.resource), String(row.id));
   if (table === 'event' || table === 'webhook_delivery')
@@ -202,7 +209,7 @@ function reasonQuery(of: Tenant, resource: string, id: string) {
           then 'money that came for it is on its way back'
         when exists (
           select from webhook_delivery
-          where ${isOf(of)} and resource_id = ${id} and status = 'pending' and headers is not null) then ${ON_ITS_WAY}
+          where ${isOf(of)} and resource_id = ${id} and status = 'pending' and headers is not null and endpoint_id is null) then ${ON_ITS_WAY}
         end as reason`;
     case 'payout':
       return raw<Found>`select case when ${isOpenThere} or exists (

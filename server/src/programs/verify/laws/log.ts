@@ -168,14 +168,15 @@ export const LOG_LAWS: readonly Law[] = [
     scope: ['webhook_delivery'],
     explain: 'each change of the status of a webhook continues the one before',
     sql: `
-      select account_id, resource_id, version, before, previous_status from (
-        select account_id, resource_id, version, previous_status, (snapshot ->> 'attempts')::int as attempts,
+      select account_id, resource_id, step.version, before, previous_status from (
+        select account_id, environment, resource_id, version, previous_status, (snapshot ->> 'attempts')::int as attempts,
           lag(split_part(kind, '.', 2)) over (partition by account_id, environment, resource_id order by version) as before
         from event where resource = 'webhook_delivery'
-      ) step
+      ) step join stream s using (account_id, environment)
       where before is not null and previous_status is distinct from before
-        -- The events before may be gone, or the webhook older than their kind.
-        or before is null and (attempts = 0) <> (previous_status is null)`,
+        -- A webhook that is older than its events has attempts with the first of these.
+        or before is null and attempts > 0 and previous_status is null
+        or before is null and attempts = 0 and s.kept_from = 0 and previous_status is not null`,
   },
   {
     name: 'webhook-attempts',
