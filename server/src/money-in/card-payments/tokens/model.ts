@@ -3,6 +3,7 @@ import { allowedOrigins, type MintedToken, trustedDocumentsOnly } from '../../..
 import { refuseTwoOrders, withKnownNames } from '../../../kernel/aliases.ts';
 import type { CheckoutGrant } from '../../../kernel/caller.ts';
 import { plusMs } from '../../../kernel/clock.ts';
+import { ERASED } from '../../../kernel/erased.ts';
 import { IdempotencyError, PreconditionError, ValidationError } from '../../../kernel/errors.ts';
 import { hashInput } from '../../../kernel/input-hash.ts';
 import type { ListedRange, ListRange } from '../../../kernel/list-range.ts';
@@ -235,15 +236,16 @@ export function grantOf({
 
 /**
  * Asserts that a further token of an order has the amount and the customer of the first. The message names the members that
- * differ; of a customer it shows nothing.
+ * differ; of a customer it shows nothing, and one that was erased is not compared.
  * @throws IdempotencyError
  */
 export function assertSameOrder(first: CheckoutGrant, next: CheckoutGrant): void {
   const [amountBefore, amount] = [inWords(first.amount), inWords(next.amount)];
   const [before, customer] = [customerOf(first.customer), customerOf(next.customer)];
+  const compared = before?.name === ERASED ? [] : (['name', 'email', 'externalId', 'taxId'] as const);
   const differing = [
     ...(amount === amountBefore ? [] : [`amount (${amountBefore}, not ${amount})`]),
-    ...(['name', 'email', 'externalId', 'taxId'] as const)
+    ...compared
       .filter((member) => before?.[member] !== customer?.[member])
       .map((member) => `customer.${member}`),
   ];

@@ -44,12 +44,13 @@ export interface Person {
 
 export function createPerson({ email, document, phone, pixKey, customer }: PersonInput): Person {
   const forms = [
-    ...(email === undefined ? [] : [email, encodeURIComponent(email)]),
+    ...(email === undefined ? [] : [email]),
     ...(document === undefined ? [] : formsOfTaxId(document)),
     ...(phone === undefined ? [] : formsOfPhone(phone)),
     ...(pixKey === undefined ? [] : formsOfKey(pixKey)),
   ];
-  const anywhere = forms.length === 0 ? null : wordsPattern(forms);
+  const written = forms.flatMap(formsInUrls);
+  const anywhere = written.length === 0 ? null : wordsPattern(written);
   const isForm = (value: unknown) =>
     typeof value === 'string' && forms.some((form) => form.toLowerCase() === value.toLowerCase());
   const customerInJson = customer === undefined ? [] : [`"externalId": ${JSON.stringify(customer)}`];
@@ -58,7 +59,7 @@ export function createPerson({ email, document, phone, pixKey, customer }: Perso
     (customer !== undefined && externalId === customer) || isForm(mail) || isForm(taxId);
 
   return {
-    patterns: [...new Set([...forms, ...customerInJson])].map(
+    patterns: [...new Set([...written, ...customerInJson])].map(
       (form) => `%${form.replace(/[\\%_]/g, '\\$&')}%`,
     ),
     ownIn(record) {
@@ -69,7 +70,7 @@ export function createPerson({ email, document, phone, pixKey, customer }: Perso
     },
     without(value, own) {
       const names = own ? own.names.filter((name) => name.trim().length > 1 && name !== ERASED) : [];
-      const ownNames = names.length === 0 ? null : wordsPattern(names);
+      const ownNames = names.length === 0 ? null : wordsPattern(names.flatMap(formsInUrls));
       const inText = (text: string) => {
         const without = anywhere ? text.replace(anywhere, ERASED) : text;
         return ownNames ? without.replace(ownNames, ERASED) : without;
@@ -114,17 +115,32 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A pattern of texts that are no part of a longer word, number or address, in whatever case. */
+/**
+ * A pattern of texts that are no part of a longer word, number or address, in whatever case. A plus joins the parts of an address,
+ * and is a space in a URL, where an address has `%40`.
+ */
 function wordsPattern(texts: readonly string[]): RegExp {
   const longestFirst = [...new Set(texts)].sort((left, right) => right.length - left.length);
-  const any = longestFirst.map((text) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('|');
+  const any = longestFirst
+    .map((text) => (text.includes('@') ? BEHIND_NO_PLUS : '') + text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
+    .join('|');
   return new RegExp(
-    `(?<![\\p{L}\\p{N}_]|[\\p{L}\\p{N}_][.%+-])(?:${any})(?![\\p{L}\\p{N}_]|[.-][\\p{L}\\p{N}_])`,
+    `(?:(?<=${ESCAPE})|(?<![\\p{L}\\p{N}_]|[\\p{L}\\p{N}_][.%-]))(?:${any})(?![\\p{L}\\p{N}_]|[.-][\\p{L}\\p{N}_])`,
     'giu',
   );
 }
 
+const BEHIND_NO_PLUS = '(?<![\\p{L}\\p{N}_]\\+)';
+/** A sign in a URL that ends a word: no letter, number, or part of an address. */
+const ESCAPE = '%(?:0[0-9a-f]|2[0-46-9acf]|3[a-f]|40|5[b-e]|60|7[b-e])';
+
 // ── Forms ───────────────────────────────────────────────────────────────────────────────────────
+
+/** A text as it is, and in the escapes of a URL: as of a path, of a form, and of other languages. */
+function formsInUrls(text: string): string[] {
+  const inForm = new URLSearchParams({ '': text }).toString().slice('='.length);
+  return [text, encodeURIComponent(text), inForm, inForm.replaceAll('+', '%20')];
+}
 
 function formsOfTaxId(taxId: string): string[] {
   const written =

@@ -140,14 +140,16 @@ function add(counts: Counts, table: string): void {
 }
 
 async function rowsOf(sql: Sql, of: Tenant, table: string, where: RawBuilder<unknown>): Promise<Row[]> {
-  const { rows } = await raw<Row>`select * from ${raw.table(table)} where ${isOf(of)} and ${where}`.execute(
+  const { rows } = await raw<Row>`
+    select * from ${raw.table(table)} where ${isOf(of)} and ${where} order by ${keyColumns(sweptTable(table))}`.execute(
     sql,
   );
   return rows;
 }
 
 async function attemptsOf(sql: Sql, { webhook_id: id }: Row): Promise<Row[]> {
-  const { rows } = await raw<Row>`select * from webhook_attempt where webhook_id = ${id}`.execute(sql);
+  const { rows } = await raw<Row>`
+    select * from webhook_attempt where webhook_id = ${id} order by number`.execute(sql);
   return rows;
 }
 

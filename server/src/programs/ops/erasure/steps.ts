@@ -193,7 +193,7 @@ async function performRow(
   const [row] = rows;
   if (!row) return;
   const own = ownOf(swept, row, person, input);
-  if (own) step.found.push(...foundIn(row));
+  if (own) step.found.push(...foundIn(recordIn(swept.table, row)));
   const reason = await keptReason(sql, of, swept, row);
   if (reason !== null) {
     step.kept.push({ ...nameOf(swept, row, key), reason });
@@ -206,8 +206,20 @@ async function performRow(
 function ownOf({ table }: Swept, row: Row, person: Person, { customer }: PersonInput): Own | null {
   if (table === 'subaccount')
     return customer !== undefined && row.external_id === customer ? { names: [String(row.name)] } : null;
-  return person.ownIn(table === 'observed' ? (row.snapshot as object) : row);
+  return person.ownIn(recordIn(table, row));
 }
+
+/** The record that a row is, or that one of its columns has. */
+function recordIn(table: string, row: Row): object {
+  const column = COLUMNS_OF_RECORDS[table];
+  return column === undefined ? row : (row[column] as object);
+}
+
+const COLUMNS_OF_RECORDS: Readonly<Record<string, string>> = {
+  observed: 'snapshot',
+  token: 'grant',
+  upstream_intent: 'summary',
+};
 
 function nameOf(
   { table, record }: Swept,
@@ -220,10 +232,9 @@ function nameOf(
   return { resource: table, id: key.at(-1)! };
 }
 
-/** The address and the document of the customer of a row, masked. */
-function foundIn(row: Row): string[] {
-  const of = (row.snapshot ?? row) as { customer?: { email?: string; taxId?: string } | null };
-  const { email, taxId } = of.customer ?? {};
+/** The address and the document of the customer of a record, masked. */
+function foundIn(record: { customer?: { email?: string; taxId?: string } | null }): string[] {
+  const { email, taxId } = record.customer ?? {};
   return [
     ...(email === undefined ? [] : [maskPixKey(email.toLowerCase())]),
     ...(taxId === undefined ? [] : [maskTaxId(taxId)]),
