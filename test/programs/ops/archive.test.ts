@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { sql as raw } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createStatementService } from '../../../server/src/money-out/wallet/statement-service.ts';
 import { publicPem, readPublicKey, readSigningKey } from '../../../server/src/programs/ops/archive/key.ts';
@@ -15,6 +16,7 @@ import {
 import { END, headerOf, paddingOf, readTar } from '../../../server/src/programs/ops/archive/tar.ts';
 import { verifyArchives } from '../../../server/src/programs/ops/archive/verify.ts';
 import { FILES, writeArchives } from '../../../server/src/programs/ops/archive/write.ts';
+import { openStreams, readHead } from '../../../server/src/state/events/log.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { liveAMonth, type Merchant, openMerchant } from '../../support/month.ts';
 
@@ -104,6 +106,31 @@ describe('the archive of a month', () => {
       readArchiveInput.safeParse({ ...merchant.tenant, month: '2026-03', part: 'events', after: "1'" })
         .success,
     ).toBe(false);
+  });
+
+  test('A page goes on where the row before it has gone, and a month whose events have gone is said to be thin', async () => {
+    const { sql } = app.database;
+    const of = { ...merchant.tenant, environment: 'sandbox' as const };
+    await openStreams(sql, [of]);
+    await raw`
+      insert into webhook_delivery (webhook_id, account_id, environment, event_version, event, resource, resource_id, url, body,
+        status, created_at)
+      select 'page_' || n, ${of.accountId}, 'sandbox', n, 'e', 'payment', 'p', 'https://x.example', '{}', 'delivered',
+        timestamptz '2026-03-10' from generate_series(1, 60) n`.execute(sql);
+    const page = { ...of, month: '2026-03', part: 'deliveries' as const };
+    const { next } = await source.readArchive(page);
+    await raw`delete from webhook_delivery where webhook_id = ${'page_50'}`.execute(sql);
+    const rest = await source.readArchive(readArchiveInput.parse({ ...page, after: next }));
+    expect([rest.lines.length, rest.next]).toEqual([10, null]);
+    await raw`delete from webhook_delivery where environment = 'sandbox'`.execute(sql);
+
+    const keepFrom = (version: number) =>
+      raw`update stream set kept_from = ${version} where environment = 'live'`.execute(sql);
+    const thinned = () => write('2026-03', folder).then(([archive]) => archive!.eventsFrom);
+    expect(await thinned()).toBeNull();
+    await keepFrom(await readHead(sql, merchant.tenant));
+    expect(await thinned()).toMatch(/^2026-/);
+    await keepFrom(0);
   });
 
   test('A writer that fails leaves no file, and the next one writes it', async () => {

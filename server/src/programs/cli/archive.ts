@@ -46,9 +46,11 @@ export async function performArchive(
 
 function formatWritten(archives: readonly WrittenArchive[], publicKey: string): string {
   if (archives.length === 0) return 'There is nothing to archive: no account has a log yet.\n';
-  const lines = archives.map(({ file, isNew, rows, bytes }) => {
+  const lines = archives.map(({ file, isNew, rows, bytes, eventsFrom }) => {
     const content = `${rows.statement - BOUNDS} entries, ${rows.events} events, ${rows.deliveries} webhooks, ${bytes} bytes`;
-    return `${file}: ${content}${isNew ? '' : ', there already with the same content'}\n`;
+    const warning =
+      eventsFrom === null ? '' : `  Warning: the log begins at ${eventsFrom}, older events have gone\n`;
+    return `${file}: ${content}${isNew ? '' : ', there already with the same content'}\n${warning}`;
   });
   return `${lines.join('')}
 They hold personal data. With this key others can verify that you have written them (SHA-256 ${fingerprintOf(publicKey)}):

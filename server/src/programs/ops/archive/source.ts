@@ -15,6 +15,7 @@ import { createStatementService } from '../../../money-out/wallet/statement-serv
 import type { Database, Sql } from '../../../state/db/database.ts';
 import { ofTenant } from '../../../state/db/of-tenant.ts';
 import { firstVersionSince } from '../../../state/events/instants.ts';
+import { selectBeginning } from '../../retention/row-store.ts';
 import { type Entry, FIGURE_NAMES, type Figures, membersOf, month, PARTS, type Report } from './format.ts';
 
 // What an archive is made of, page by page: the process that writes the file may not be the one that has the database open.
@@ -46,6 +47,8 @@ export interface MonthReport {
   readonly books: 'own' | 'seen';
   /** The month before; null if the tenant had no entry before this month. */
   readonly previousMonth: string | null;
+  /** The instant at which the log begins, if older events of the month may have gone by their age; null otherwise. */
+  readonly eventsFrom: string | null;
   readonly report: Report;
 }
 
@@ -97,15 +100,17 @@ export function createArchiveSource({
       const period = boundsOf(name);
       const { books, statement } = await booksOf();
       const justBefore = new Date(period.startsAt.getTime() - 1);
-      const [{ opening, closing, lines }, before] = await Promise.all([
+      const [{ opening, closing, lines }, before, beginning] = await Promise.all([
         statement.closing(of, period),
         statement.at(of, justBefore),
+        selectBeginning(sql, of),
       ]);
       return {
         startsAt: isoText(period.startsAt),
         endsAt: isoText(period.endsAt),
         books,
         previousMonth: before?.entry ? monthBefore(name) : null,
+        eventsFrom: beginning && beginning > period.startsAt ? isoText(beginning) : null,
         report: { opening: figuresOf(opening), closing: figuresOf(closing), lines: sortedByKind(lines) },
       };
     },
@@ -218,17 +223,18 @@ async function readEvents(sql: Sql, of: Tenant, { startsAt, endsAt, after, limit
 
 async function readDeliveries(sql: Sql, of: Tenant, { startsAt, endsAt, after, limit }: Page) {
   const isOf = raw<boolean>`account_id = ${of.accountId} and environment = ${of.environment}`;
+  const [ms, number] = after?.split('/').map(Number) ?? [];
   const behind: RawBuilder<boolean> =
-    after === undefined
+    ms === undefined
       ? raw`true`
-      : raw`(created_at, number) > (
-          select created_at, number from webhook_delivery where ${isOf} and number = ${after}::bigint)`;
-  const { rows } = await raw<{ number: number; webhook_id: string }>`
+      : raw`(created_at, number) > (${new Date(ms)}::timestamptz, ${number}::bigint)`;
+  const { rows } = await raw<{ number: number; webhook_id: string; created_at: Date }>`
     select * from webhook_delivery
     where ${isOf} and created_at >= ${startsAt} and created_at < ${endsAt} and ${behind}
     order by created_at, number limit ${limit}
   `.execute(sql);
-  if (rows.length === 0) return { lines: [], next: null };
+  const last = rows.at(-1);
+  if (!last) return { lines: [], next: null };
   const ids = rows.map(({ webhook_id: id }) => id);
   const attempts = await sql
     .selectFrom('webhook_attempt')
@@ -240,7 +246,8 @@ async function readDeliveries(sql: Sql, of: Tenant, { startsAt, endsAt, after, l
     lines: rows.map((row) =>
       lineOfRow({ ...row, attempts: attempts.filter((each) => each.webhook_id === row.webhook_id) }),
     ),
-    next: rows.length < limit ? null : String(rows.at(-1)!.number),
+    // The row itself may have gone by the next page.
+    next: rows.length < limit ? null : `${last.created_at.getTime()}/${last.number}`,
   };
 }
 

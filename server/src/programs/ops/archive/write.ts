@@ -42,6 +42,8 @@ export interface WrittenArchive extends Tenant {
   readonly bytes: number;
   /** The rows of each part. */
   readonly rows: Record<Part, number>;
+  /** The instant at which the log begins, if older events of the month may have gone by their age; null otherwise. */
+  readonly eventsFrom: string | null;
 }
 
 export type OnPage = (part: Part, rows: number) => void;
@@ -93,7 +95,7 @@ async function writeArchive(
   source: ArchiveSource,
   { tenant, month, file, unfinished, key, onPage }: Writing,
 ): Promise<WrittenArchive> {
-  const { previousMonth, ...summary } = await source.reportArchive({ ...tenant, month });
+  const { previousMonth, eventsFrom, ...summary } = await source.reportArchive({ ...tenant, month });
   const parts = [];
   for (const part of PARTS) {
     const texts = textsOf(source, { tenant, month, part, summary, onPage });
@@ -121,7 +123,7 @@ async function writeArchive(
   >;
   if (existsSync(file)) {
     await assertSame(file, content, signature);
-    return { ...tenant, file, isNew: false, bytes: statSync(file).size, rows };
+    return { ...tenant, file, isNew: false, bytes: statSync(file).size, rows, eventsFrom };
   }
   await writeFile(join(unfinished, MANIFEST), content, { mode: 0o600 });
   await writeFile(join(unfinished, SIGNATURE), signature, { mode: 0o600 });
@@ -134,7 +136,7 @@ async function writeArchive(
   if (existsSync(file)) throw isThere(file);
   renameSync(whole, file);
   await flushFolder(dirname(file));
-  return { ...tenant, file, isNew: true, bytes: statSync(file).size, rows };
+  return { ...tenant, file, isNew: true, bytes: statSync(file).size, rows, eventsFrom };
 }
 
 /** The names of the files in a tar, in their order. */
