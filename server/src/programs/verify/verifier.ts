@@ -32,6 +32,9 @@ const JOURNAL = { table: 'ledger_transaction', column: 'number' } as const;
 /** The slices of rows with numbers. */
 const NUMBERED = { log: { table: 'event', column: 'version' } as const, journal: JOURNAL, names: JOURNAL };
 
+/** The slices that a run from a checkpoint on leaves out: no event and no row of the journal says what has changed in them. */
+const SEEN_AS_A_WHOLE: readonly Slice[] = ['hours', 'totals', 'observed', 'upstream_intent'];
+
 /** Creates the service that decides the laws of the books by short statements: each sees one moment. */
 export function createVerifier({
   database,
@@ -122,6 +125,8 @@ function createRun({
   const findings: Finding[] = [];
   const counts = new Map<string, number>(laws.map(({ name }) => [name, 0]));
   const undecided: Undecided[] = [];
+  /** The laws that go on from no checkpoint, and were not decided everywhere. */
+  const passedOver = new Set<string>();
   const looked = { transactions: 0, events: 0, resources: 0 };
   const texts = new Map<Slice, string>();
   let statements = 0;
@@ -145,7 +150,10 @@ function createRun({
   ): Promise<void> {
     const seen = new Set<string>();
     const before = undecided.length;
-    const checkpoint = sinceLast ? await selectCheckpoint(sql, tenant) : null;
+    // A law that is asked for by its name is decided on everything.
+    const checkpoint = sinceLast && isWhole ? await selectCheckpoint(sql, tenant) : null;
+    if (checkpoint)
+      for (const slice of SEEN_AS_A_WHOLE) for (const { name } of lawsOf(slice)) passedOver.add(name);
     const last: Checkpoint = checkpoint ?? { number: 0, version: 0, sums: {} };
 
     /** Decides the laws of a slice in one statement, and returns how long it took and the sums; null if it could not. */
@@ -269,7 +277,8 @@ function createRun({
     }
 
     // ── The totals of lists ───────────────────────────────────────────────────────────────────────
-    // They change wherever an old row does, so they have no place from which to go on.
+    // They change wherever an old row does, so they have no place from which to go on, and need none.
+    const isUndecided = undecided.length > before;
     if (!checkpoint) {
       if (lawsOf('totals').length > 0) await look('totals', [], null);
       const days = lawsOf('hours').length > 0 ? await daysOf(sql, tenant) : null;
@@ -292,7 +301,7 @@ function createRun({
     }
 
     if (!isWhole) return;
-    const holds = seen.size === 0 && undecided.length === before;
+    const holds = seen.size === 0 && !isUndecided;
     await saveCheckpoint(sql, tenant, holds ? { number, version: events?.head ?? last.version, sums } : null);
   }
 
@@ -303,7 +312,7 @@ function createRun({
     },
     /** The laws that were decided everywhere. */
     verified(verifiedAt: Date) {
-      const open = new Set(undecided.flatMap((each) => each.laws));
+      const open = new Set([...passedOver, ...undecided.flatMap((each) => each.laws)]);
       return [...counts]
         .filter(([law, found]) => found > 0 || !open.has(law))
         .map(([law, found]) => ({ law, findings: found, verifiedAt }));
