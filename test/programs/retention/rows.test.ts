@@ -5,14 +5,18 @@ import { NotFoundError } from '../../../server/src/kernel/errors.ts';
 import { DEFAULT_KEEP, KEEP_ALL, type Keep } from '../../../server/src/programs/retention/model.ts';
 import { openRetention } from '../../../server/src/programs/retention/service.ts';
 import { restoreDatabase, saveDatabase } from '../../../server/src/state/db/backup.ts';
+import { waitForStream } from '../../../server/src/state/events/log.ts';
 import { startApp } from '../../support/app.ts';
 import { approved } from '../../support/cards.ts';
+import { createManualClock } from '../../support/clock.ts';
 import { type Core, startCore } from '../../support/core.ts';
 import {
   connectTo,
   createPostgresDatabase,
   describeOnDatabase,
+  hasLockWaiter,
   openFreshDatabase,
+  takePostgresDatabase,
 } from '../../support/database.ts';
 import { startReceiver } from '../../support/receiver.ts';
 
@@ -166,6 +170,37 @@ test('A database with events from before PSA_KEEP keeps everything until it is s
   expect(await again(null)).toEqual({ keepsOlder: true, ...KEEP_ALL, eventsFrom: null });
   expect(await again(DEFAULT_KEEP)).toEqual({ keepsOlder: false, ...DEFAULT_KEEP, eventsFrom: null });
   await app.close();
+});
+
+test('Events and tokens wait for the lock of their tenant, under which an erasure changes them', async () => {
+  const clock = createManualClock();
+  const core = await startCore({
+    database: await connectTo(await takePostgresDatabase(), clock),
+    ...{ clock, follows: false },
+  });
+  await core.checkoutTokens.create(core.tenant, null, { amount: { fixedCents: 500 } });
+  await sell(core);
+  clock.advance(200 * DAY_MS);
+  const { sql: on } = core.database;
+  await sql`update stream set kept_from = version`.execute(on);
+  const left = async () => {
+    const { rows } = await sql<{ left: number }>`
+      select (select count(*) from event) + (select count(*) from token) as left`.execute(on);
+    return rows[0]!.left;
+  };
+  for (const kept of ['events', 'tokens'] as const) {
+    const before = await left();
+    const { removed, run } = await retention(core, { ...KEEP_ALL, [kept]: 90 });
+    const running = await core.database.transaction(async (held) => {
+      await waitForStream(held, core.tenant);
+      const begun = run();
+      await expect.poll(() => hasLockWaiter(core.database), { timeout: 30_000 }).toBe(true);
+      expect(await left()).toBe(before);
+      return { begun };
+    });
+    await running.begun;
+    expect(removed).toEqual({ [kept]: expect.any(Number) });
+  }
 });
 
 test('A restored backup loses again what had gone since, and no cursor misses an event', async () => {

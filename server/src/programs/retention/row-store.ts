@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
+import { waitForStream } from '../../state/events/log.ts';
 import type { WebhookDeliveryStatus } from '../../webhooks/model.ts';
 
 // Each statement removes a few rows, so that nobody waits long for it, and can be repeated after a crash.
@@ -56,12 +57,17 @@ export async function moveBeginning(
   return rows[0]?.kept_from ?? null;
 }
 
-/** Removes the events of a tenant from a version up to another, except those of resources that are kept. */
+/**
+ * Removes the events of a tenant from a version up to another, except those of resources that are kept. The tenant's lock keeps
+ * an erasure from changing them in another order.
+ */
 export async function removeEvents(
   sql: Sql,
-  { accountId, environment }: Tenant,
+  tenant: Tenant,
   { from, upTo, except }: { from: number; upTo: number; except: readonly string[] },
 ): Promise<number> {
+  const { accountId, environment } = tenant;
+  await waitForStream(sql, tenant);
   const { numAffectedRows } = await raw`
     delete from event
     where account_id = ${accountId} and environment = ${environment} and version >= ${from} and version < ${upTo}
@@ -108,15 +114,9 @@ const FINAL = ['delivered', 'exhausted', 'canceled'] as const satisfies WebhookD
  * Removes the oldest deliveries of a tenant that have ended, with their attempts. The tenant's lock keeps their totals from
  * changing in two transactions in different orders.
  */
-export async function removeDeliveries(
-  sql: Sql,
-  { accountId, environment }: Tenant,
-  { before, limit }: Old,
-): Promise<number> {
-  await raw`
-    select from stream where account_id = ${accountId} and environment = ${environment} for update`.execute(
-    sql,
-  );
+export async function removeDeliveries(sql: Sql, tenant: Tenant, { before, limit }: Old): Promise<number> {
+  const { accountId, environment } = tenant;
+  await waitForStream(sql, tenant);
   const oldest = FINAL.map(
     (status) => raw`(
       select webhook_id, created_at from webhook_delivery
@@ -147,12 +147,13 @@ export async function removeBodies(sql: Sql, { before, limit }: Old): Promise<nu
 
 // ── Tokens ──────────────────────────────────────────────────────────────────────────────────────
 
-/** Removes tokens of a tenant that have ended. The first token of an order stays, with which later ones are compared. */
-export async function removeTokens(
-  sql: Sql,
-  { accountId, environment }: Tenant,
-  { before, limit }: Old,
-): Promise<number> {
+/**
+ * Removes tokens of a tenant that have ended, under its lock as events. The first token of an order stays, with which later ones
+ * are compared.
+ */
+export async function removeTokens(sql: Sql, tenant: Tenant, { before, limit }: Old): Promise<number> {
+  const { accountId, environment } = tenant;
+  await waitForStream(sql, tenant);
   // The text of the conditions is that of the index.
   const { numAffectedRows } = await raw`
     with ended as materialized (

@@ -24,7 +24,7 @@ const RETAIN = 'retention';
 const MOST_ROWS = 1_000;
 const FEWEST_ROWS = 50;
 const STATEMENT_MS = 50;
-/** Deliveries go under the lock of their tenant, for which its commands wait. */
+/** Deliveries go with their attempts and totals, under the lock of their tenant, for which its commands wait. */
 const MOST_DELIVERIES = 200;
 /** The pause behind a run, in durations of the run: it takes a twentieth of the time. */
 const PAUSE = 19;
@@ -73,8 +73,11 @@ export async function openRetention({
           keptFrom = (await moveBeginning(sql, tenant, { before, limit: mostRows })) ?? keptFrom;
         if (removedTo === keptFrom) return { rows: 0, isDone: true };
         const upTo = Math.min(keptFrom, removedTo + mostRows);
-        const rows = await removeEvents(sql, tenant, { from: removedTo, upTo, except: keptResources });
-        await setRemovedTo(sql, tenant, upTo);
+        const rows = await database.transaction(async (tx) => {
+          const removed = await removeEvents(tx, tenant, { from: removedTo, upTo, except: keptResources });
+          await setRemovedTo(tx, tenant, upTo);
+          return removed;
+        });
         return { rows, isDone: false };
       },
       async deliveries(tenant, before) {
@@ -89,7 +92,7 @@ export async function openRetention({
       },
       async tokens(tenant, before) {
         const limit = mostRows;
-        const rows = await removeTokens(sql, tenant, { before, limit });
+        const rows = await database.transaction((tx) => removeTokens(tx, tenant, { before, limit }));
         return { rows, isDone: rows < limit };
       },
     };
