@@ -1307,7 +1307,12 @@ interface Setting {
   close(): Promise<void>;
 }
 
-const ENVIRONMENT = { PSA_GRAPHQL_LIMIT: '1000000', PSA_TRUSTED_PROXIES: '127.0.0.1' };
+const ENVIRONMENT = {
+  PSA_GRAPHQL_LIMIT: '1000000',
+  PSA_TRUSTED_PROXIES: '127.0.0.1',
+  // The task that removes old rows would change those of everybody.
+  PSA_KEEP: 'forever',
+};
 
 async function sideOf(
   { name, tenant, key }: Pick<Side, 'name' | 'tenant' | 'key'>,
