@@ -16,6 +16,12 @@ const CHUNKS: Record<string, () => Promise<object>> = {
   'payouts.en': () => import('../../widget/src/payouts/locales/en.ts'),
   'payouts.filters': () => import('../../widget/src/payouts/filters.ts'),
   'payouts.es': () => import('../../widget/src/payouts/locales/es.ts'),
+  'statement.en': () => import('../../widget/src/statement/locales/en.ts'),
+  'statement.es': () => import('../../widget/src/statement/locales/es.ts'),
+  'statement.export': () => import('../../widget/src/statement/export.ts'),
+  'statement.filters': () => import('../../widget/src/statement/filters.ts'),
+  'wallet.en': () => import('../../widget/src/wallet/locales/en.ts'),
+  'wallet.es': () => import('../../widget/src/wallet/locales/es.ts'),
 };
 
 const lost = () => Promise.reject(new Error('lost'));

@@ -42,6 +42,7 @@ const TAKEN: Readonly<Record<string, ResourceName | null>> = {
   storeProductId: null,
   webhookId: null,
   redeliveryId: null,
+  endpointId: null,
 };
 
 /** An id that was given to an argument for ids of another resource. */

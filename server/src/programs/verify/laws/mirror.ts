@@ -13,7 +13,9 @@ export const MIRROR_LAWS: readonly Law[] = [
         select snapshot from event e where e.account_id = o.account_id and e.environment = o.environment
           and e.resource = o.resource and e.resource_id = o.id order by e.version desc limit 1
       ) e on true
-      where e.snapshot ? 'version' and (e.snapshot ->> 'version')::int > o.version`,
+      -- A payout whose outcome was not known goes on under the id of the service, and its events under both.
+      where not starts_with(o.id, 'int_')
+        and e.snapshot ? 'version' and (e.snapshot ->> 'version')::int > o.version`,
   },
   {
     name: 'intent-outcome',
