@@ -65,8 +65,8 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
     labels: { law: 'balance-is-sum' },
   },
   PsaBooksNotVerified: {
-    raised: { psa_verify_age_seconds: '259201x40' },
-    quiet: { psa_verify_age_seconds: '259200x40' },
+    raised: { psa_verify_age_seconds: '691201x40' },
+    quiet: { psa_verify_age_seconds: '691200x40' },
   },
   PsaTasksLate: {
     raised: { 'psa_tasks_oldest_due_seconds{kind="payout.send"}': '61x40' },
