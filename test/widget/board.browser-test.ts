@@ -50,6 +50,24 @@ describe('the elements of one token', () => {
     expect(subscriptions.at(-1)).toMatchObject({ after: 'u2', kinds: ['PAYOUT', 'WALLET'] });
   });
 
+  it('a wallet shows no older figures again where the stream goes back for an element that joins', async () => {
+    const world = await openWorld({ count: 1 });
+    const wallet = await place('psa-wallet', world);
+    const balances: (number | null)[] = [];
+    wallet.addEventListener('psa-wallet-update', ({ detail }) => balances.push(detail.wallet.balanceCents));
+    await openWorld({ token: world.token, fail: { times: 1, hold: true }, failOnly: 'PayoutsStart' });
+    const joined = place('psa-payouts', world);
+    await shows(async () => (await readWorld(world)).fail?.times, 0);
+    await act(world.token, { move: { amountCents: 100 } });
+    await act(world.token, { move: { amountCents: 50 } });
+    await shows(() => wallet.wallet?.balanceCents, 1_000_150);
+    await openWorld({ token: world.token, release: true });
+    await joined;
+    await act(world.token, { move: { amountCents: 7 } });
+    await shows(() => wallet.wallet?.balanceCents, 1_000_157);
+    expect(balances).toEqual([1_000_100, 1_000_150, 1_000_157]);
+  });
+
   it('one renewal of the token serves all, also those without a function of their own', async () => {
     const world = await openWorld({ count: 1 });
     const renewed = await openWorld({ token: world.token, renew: true });

@@ -51,6 +51,22 @@ describe('the entries', () => {
     expect(polls.length).toBeLessThan(5);
   });
 
+  it('a new entry appears even if the first reading of it fails', async () => {
+    const { element, world } = await statement({ entryCount: 1 });
+    await openWorld({ token: world.token, fail: { status: 502, times: 1 }, failOnly: 'StatementPoll' });
+    await act(world.token, { move: { amountCents: 100 } });
+    await shows(() => element.totalCount, 2);
+  });
+
+  it('a new entry appears even if the element is moved while it is read', async () => {
+    const { element, world } = await statement({ entryCount: 1 });
+    await openWorld({ token: world.token, fail: { times: 1, hold: true }, failOnly: 'StatementPoll' });
+    await act(world.token, { move: { amountCents: 100 } });
+    await shows(async () => (await readWorld(world)).fail?.times, 0);
+    document.body.append(element);
+    await shows(() => element.totalCount, 2);
+  });
+
   it('older pages are loaded as the table is scrolled, and days have one heading each', async () => {
     const { element } = await statement({ entryCount: 130 }, { pageSize: 60 });
     for (const loaded of [120, 130]) {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { TEXTS } from '../../server/src/api/checkout-page/language.ts';
+import { BoardTexts } from '../../widget/src/board/board-texts.ts';
 import * as english from '../../widget/src/locales/en.ts';
 import * as spanish from '../../widget/src/locales/es.ts';
 import { texts as delivered } from '../../widget/src/locales/pt-BR.delivered.ts';
@@ -16,6 +17,9 @@ import { texts as englishStatement } from '../../widget/src/statement/locales/en
 import { texts as spanishStatement } from '../../widget/src/statement/locales/es.ts';
 import { texts as portugueseStatementFilters } from '../../widget/src/statement/locales/pt-BR.filters.ts';
 import { texts as portugueseStatement } from '../../widget/src/statement/locales/pt-BR.ts';
+import type { Texts } from '../../widget/src/statement/locales/texts.ts';
+import type { WalletEntry } from '../../widget/src/statement/operations.ts';
+import { statement } from '../../widget/src/statement/statement-kind.ts';
 import { texts as englishWallet } from '../../widget/src/wallet/locales/en.ts';
 import { texts as spanishWallet } from '../../widget/src/wallet/locales/es.ts';
 import { texts as portugueseWallet } from '../../widget/src/wallet/locales/pt-BR.ts';
@@ -54,6 +58,15 @@ it('A Portuguese text calls a refund estorno, an interval mensal and a status st
   expect(refunds.filter(([, text]) => /devol/i.test(text))).toEqual([]);
   expect(finding(READ['pt-BR'], /por mês|por ano|\bestado\b|situação|\benvio\b/i)).toEqual([]);
   expect(finding(READ.es, /\benvío\b|pago por/i)).toEqual([]);
+});
+
+it('A kind of a newer server reads as another one, unless the page has a text for it', () => {
+  const texts = new BoardTexts<Texts>({ name: 'statement', portuguese: portugueseStatement, languages: {} });
+  const entry = { kind: 'LATER' as string, amountCents: 1 } as WalletEntry;
+  texts.use('pt-BR', undefined, () => undefined);
+  expect(statement.spoken(entry, texts).kind).toBe('Outro');
+  texts.use('pt-BR', { LATER: 'Cashback' } as Partial<Texts>, () => undefined);
+  expect(statement.spoken(entry, texts).kind).toBe('Cashback');
 });
 
 it.each(['dashboard', 'simulator'])('The page %s names no command, no field and no mutation', (page) => {

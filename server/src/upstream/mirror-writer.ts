@@ -187,9 +187,12 @@ export function createMirrorWriter({
 
   async function write(batch: Batch): Promise<void> {
     underWay.add(batch);
-    await Promise.all([keepAll(batch.waiting), touch(batch.confirmations)]);
-    underWay.delete(batch);
-    batch.end();
+    try {
+      await Promise.all([keepAll(batch.waiting), touch(batch.confirmations)]);
+    } finally {
+      underWay.delete(batch);
+      batch.end();
+    }
   }
 
   /** Writes the observations of one tenant in one command. It never rejects. */

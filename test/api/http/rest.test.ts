@@ -1,10 +1,14 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { uploadedFile } from '../../../server/src/api/http/file-bodies.ts';
 import { pageOf, pageQuery, type RestOperation, restOperation } from '../../../server/src/api/http/rest.ts';
 import { createRestRoutes } from '../../../server/src/api/http/rest-routes.ts';
 import { createHttpServer } from '../../../server/src/api/http/server.ts';
+import { createOpenSlots } from '../../../server/src/api/limits/open-slots.ts';
 import type { Caller } from '../../../server/src/kernel/caller.ts';
 import { type ErrorCode, retryOf } from '../../../server/src/kernel/error-codes.ts';
 import {
@@ -23,6 +27,7 @@ import {
 import { instant } from '../../../server/src/kernel/instant.ts';
 import { cents, centsAsReais } from '../../../server/src/kernel/money.ts';
 import { createManualClock } from '../../support/clock.ts';
+import { deferred } from '../../support/deferred.ts';
 import { sendRaw } from '../../support/raw-http.ts';
 import { createRequestLimit } from '../../support/request-limit.ts';
 import { createRestClient } from '../../support/rest.ts';
@@ -589,6 +594,53 @@ describe('a connection', () => {
   ])('a request with %s is refused', async (_, lines) => {
     expect(await raw(lines, '{"amountCents":1}')).toMatch(/^HTTP\/1\.1 400 /);
   });
+});
+
+test('a client that leaves while its request is counted takes the place of no file', async () => {
+  const [arrived, counted] = [deferred(), deferred()];
+  const upload = restOperation({
+    method: 'POST',
+    path: '/v1/files',
+    operationId: 'uploadFile',
+    summary: 'Upload a file',
+    tag: 'Things',
+    body: uploadedFile({ mediaTypes: ['image/png'], maxBytes: 9 }),
+    answers: { 201: { description: 'Kept', schema: z.object({ bytes: z.int() }) } },
+    handle: async ({ body }) => ({ status: 201, body: { bytes: body.bytes.length } }),
+  });
+  server.serve(
+    createRestRoutes({
+      operations: [upload],
+      access: { admit: () => undefined, authenticate: () => CALLERS[KEY]! },
+      addressOf: () => '192.0.2.1',
+      async takeRequest() {
+        arrived.resolve();
+        await counted.promise;
+        return { admitted: true, limit: 120, remaining: 119, resetAt: clock.now() };
+      },
+      openFile: createOpenSlots({ tenant: 1, all: 1, noun: 'files' }),
+      clock,
+      onFault,
+    }),
+  );
+  const connected = once(server.server, 'connection') as Promise<[Socket]>;
+  const client = connect(port, '127.0.0.1');
+  client.write(`POST /v1/files HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${KEY}\r\n`);
+  client.write('content-type: image/png\r\ncontent-length: 1\r\n\r\nx');
+  const [served] = await connected;
+  await arrived.promise;
+  client.destroy();
+  await once(served, 'close');
+  counted.resolve();
+  for (let time = 0; time < 2; time += 1) {
+    const answer = await rest().send('/files', {
+      method: 'POST',
+      headers: { 'content-type': 'image/png' },
+      body: 'x',
+    });
+    expect(answer).toMatchObject({ status: 201, body: { bytes: 1 } });
+  }
+  expect(faults).toEqual([]);
 });
 
 describe('a refusal', () => {

@@ -68,9 +68,10 @@ export class BoardTexts<T> {
     Object.assign(this.#catalog.portuguese, texts);
   }
 
+  /** The text of a name. A value without one is of a newer server, and reads as UNKNOWN. */
   text(name: keyof T, values: Record<string, string | number> = {}): string {
-    const portuguese = this.#catalog.portuguese as T;
-    const text = this.#labels?.[name] ?? (this.#loaded[this.#locale!] ?? portuguese)[name];
+    const texts = this.#loaded[this.#locale!] ?? (this.#catalog.portuguese as T);
+    const text = this.#labels?.[name] ?? texts[name] ?? texts['UNKNOWN' as keyof T];
     return String(text).replace(/\{(\w+)\}/g, (_, key: string) => String(values[key] ?? ''));
   }
 

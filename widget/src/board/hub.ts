@@ -141,14 +141,15 @@ export class Hub {
   async read(state: () => Promise<string>): Promise<void> {
     while (!this.cursor && this.#first) await this.#first.catch(() => undefined);
     if (!this.cursor) {
-      this.#first = state();
-      try {
-        const cursor = await this.#first;
-        this.cursor ??= cursor;
-      } finally {
+      this.#first = state().finally(() => {
         this.#first = undefined;
+      });
+      const cursor = await this.#first;
+      // A member may have brought a cursor of its own meanwhile, and which of the two is earlier is not known.
+      if (!this.cursor) {
+        this.cursor = cursor;
+        return;
       }
-      return;
     }
     if (this.#readings++ === 0) this.#held = this.cursor;
     try {
@@ -164,6 +165,7 @@ export class Hub {
    */
   follow(member: Member, signal: AbortSignal): Promise<CheckoutError | undefined> {
     return new Promise((resolve) => {
+      if (signal.aborted) return resolve(undefined);
       const end = (error?: CheckoutError) => {
         if (this.#following.get(member) !== end) return;
         this.#following.delete(member);
@@ -203,7 +205,7 @@ export class Hub {
       query: updatesDocument(members.map(({ topic }) => topic)),
       variables,
       signal,
-      read: async () => ({ shown: await Promise.all(members.map((member) => member.poll(signal))) }),
+      read: async () => ({ shown: await this.#poll(signal) }),
       onUpdate: (update) => {
         if (update.shown) for (const show of update.shown) show();
         else {
@@ -222,5 +224,18 @@ export class Hub {
       },
     });
     end(error);
+  }
+
+  /** Polls the members. One that leaves meanwhile shows nothing, and its refusal ends no other. */
+  #poll(signal: AbortSignal): Promise<(() => void)[]> {
+    return Promise.all(
+      [...this.#following].map(async ([member, end]) => {
+        const isGone = () => this.#following.get(member) !== end;
+        const show = await member.poll(signal).catch((error) => {
+          if (!isGone()) throw error;
+        });
+        return () => isGone() || show?.();
+      }),
+    );
   }
 }

@@ -2,6 +2,7 @@ import { BoardController } from '../board/board-controller.ts';
 import type { BoardHost } from '../board/board-host.ts';
 import { onceAFrame } from '../board/once-a-frame.ts';
 import type { CheckoutError } from '../checkout-state.ts';
+import { pause } from '../follow/pause.ts';
 import type { ListKind } from './list-kind.ts';
 import type { ListTexts } from './locales/texts.ts';
 import { createRowList, type Page, pageOf, type Row, type RowList, type View } from './row-list.ts';
@@ -35,7 +36,10 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
   #isFirstPoll = true;
   /** The filter of the list, as text. */
   #filter: string | undefined;
-  #reading: ReturnType<typeof setTimeout> | undefined;
+  /** Whether updates have announced rows since the last reading of new rows began. */
+  #isAnnounced = false;
+  /** The signal of the loop that reads them. */
+  #reading: AbortSignal | undefined;
   /** The time of the last reading of new rows, in milliseconds. */
   #readAt = 0;
   readonly #arrangeInFrame = onceAFrame(() => this.arrange());
@@ -52,8 +56,8 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
 
   override hostDisconnected(): void {
     super.hostDisconnected();
-    // A view that was being loaded is loaded again when the element is inserted again.
-    if (this.busy === 'view') this.cursor = undefined;
+    // A view or new rows that were being read are read again when the element is inserted again.
+    if (this.busy === 'view' || this.#reading) this.cursor = undefined;
     this.#loading?.abort();
   }
 
@@ -185,25 +189,29 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
     if (row && (this.list.get(row.id) || !this.host.view.filter)) {
       this.#apply(row, previous);
       this.#arrangeInFrame();
-    } else if (row !== null) this.#readNew();
+    } else if (row !== null) void this.#readNew();
   }
 
   /** Reads the newest rows, once for many updates. */
-  #readNew(): void {
-    this.#reading ??= setTimeout(
-      () => {
-        this.#reading = undefined;
-        this.#readAt = Date.now();
-        this.#isFirstPoll = false;
-        const { filter } = pageOf(this.host.view, 0, this.kind);
-        // What cannot be read now is read with the next update.
-        this.poll(this.connectedSignal, { filter, ids: [] }).then(
-          (show) => show(),
-          () => undefined,
-        );
-      },
-      Math.max(0, this.#readAt + READ_EVERY_MS - Date.now()),
-    );
+  async #readNew(): Promise<void> {
+    this.#isAnnounced = true;
+    const signal = this.connectedSignal;
+    if (this.#reading === signal) return;
+    this.#reading = signal;
+    while (this.#isAnnounced) {
+      await pause(Math.max(0, this.#readAt + READ_EVERY_MS - Date.now()), signal);
+      if (signal.aborted) break;
+      this.#readAt = Date.now();
+      this.#isAnnounced = this.#isFirstPoll = false;
+      const { filter } = pageOf(this.host.view, 0, this.kind);
+      try {
+        (await this.poll(signal, { filter, ids: [] }))();
+      } catch {
+        // The state is read instead, and again until that succeeds: no later update may come.
+        this.endStream();
+      }
+    }
+    this.#reading = undefined;
   }
 
   #apply(row: R, previousGroup: string | null | undefined): void {

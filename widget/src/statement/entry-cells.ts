@@ -30,7 +30,7 @@ export function entryCells(entry: WalletEntry, texts: BoardTexts<Texts>): Templa
   const moved = otherMoves(entry, texts);
   return html`
     <td role="gridcell" class="kind">
-      <span .textContent=${texts.text(kind) ?? texts.text('UNKNOWN')}></span>
+      <span .textContent=${texts.text(kind)}></span>
       <small title=${reference ?? ''}><bdi .textContent=${reference ?? ''}></bdi></small>
     </td>
     <td role="gridcell" class="amount ${amountCents > 0 ? 'in' : ''}">

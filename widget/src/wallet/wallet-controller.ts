@@ -13,6 +13,8 @@ import {
 const DAY_MS = 86_400_000;
 /** The longest history that is drawn by the hour. */
 const HOURLY_DAYS = 3;
+/** More updates than come while an element reads. */
+const MAX_KNOWN = 1_000;
 
 export interface WalletHost extends BoardHost {
   /** The days of the drawn history; 0 for none. */
@@ -24,6 +26,8 @@ export class WalletController extends BoardController<WalletHost> {
   readonly topic = WALLET_TOPIC;
   wallet: Wallet | undefined;
   history: readonly WalletBucket[] = [];
+  /** The cursors of the latest updates: the stream goes back when another element joins, and shows them again. */
+  readonly #known = new Set<string>();
   readonly #drawInFrame = onceAFrame(() => this.host.requestUpdate());
 
   /** Whether the history is so short that it is drawn by the hour. */
@@ -66,8 +70,10 @@ export class WalletController extends BoardController<WalletHost> {
   }
 
   onUpdate(update: object): void {
-    const { wallet } = update as { wallet?: Wallet };
-    if (wallet) this.#show(wallet);
+    const { cursor, wallet } = update as { cursor: string; wallet?: Wallet };
+    if (!wallet || this.#known.has(cursor)) return;
+    if (this.#known.add(cursor).size > MAX_KNOWN) this.#known.delete(this.#known.values().next().value!);
+    this.#show(wallet);
   }
 
   #show(wallet: Wallet): void {

@@ -89,7 +89,11 @@ export function createRestRoutes({
       params: operation.params ? parseInput(operation.params, params) : {},
       query: operation.query ? parseInput(operation.query, query) : {},
     };
-    if (holdsFile(operation)) response.once('close', openFile(caller.tenant));
+    if (holdsFile(operation)) {
+      // A response closes once: a file that was opened after that would count as open for ever.
+      if (response.destroyed) throw new HttpError(400, 'The client has left');
+      response.once('close', openFile(caller.tenant));
+    }
     const { input: body, names } = takeNames(await bodyOf(operation, request, idCheck));
     const result = await operation.handle({ caller, ...parsed, body }).catch((error: unknown) => {
       throw inGivenNames(error, names);

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { BoardHost } from '../../widget/src/board/board-host.ts';
+import { Hub, type Member } from '../../widget/src/board/hub.ts';
+import { type Deferred, deferred } from '../support/deferred.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal('document', { baseURI: 'https://shop.example/', hidden: false });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const FORBIDDEN = { code: 'unauthorized', reason: 'FORBIDDEN', message: 'no scope', retryable: false };
+
+/** A hub over polls, and its members, each with the polls that wait for an answer. */
+function open() {
+  const host = { endpoint: '/graphql', token: 'ps_dashboard_1', transport: 'poll' } as BoardHost;
+  const hub = new Hub(host);
+  hub.cursor = 'u1';
+  const place = () => {
+    const polls: Deferred<() => void>[] = [];
+    const member: Member = {
+      host,
+      topic: { kinds: ['WALLET'], fields: '' },
+      cursor: undefined,
+      onUpdate: () => undefined,
+      poll() {
+        const answer = deferred<() => void>();
+        polls.push(answer);
+        return answer.promise;
+      },
+      onConnection: () => undefined,
+      onTokenExpired: () => undefined,
+    };
+    hub.join(member);
+    const leaving = new AbortController();
+    return { polls, leave: () => leaving.abort(), follow: () => hub.follow(member, leaving.signal) };
+  };
+  return { hub, place };
+}
+
+const refusal = () => Promise.reject(FORBIDDEN) as never;
+const turns = () => vi.advanceTimersByTimeAsync(0);
+
+test('The answer to a member that has left is not shown, and its refusal ends no other', async () => {
+  const { place } = open();
+  const [left, other] = [place(), place()];
+  const following = [left.follow(), other.follow()];
+  const ended = vi.fn();
+  void following[1]!.then(ended);
+  const [shownOfLeft, shown] = [vi.fn(), vi.fn()];
+  await turns();
+  left.leave();
+  expect(await following[0]).toBeUndefined();
+  left.polls[0]!.resolve(shownOfLeft);
+  other.polls[0]!.resolve(shown);
+  await turns();
+  expect([shownOfLeft.mock.calls.length, shown.mock.calls.length]).toEqual([0, 1]);
+
+  const joined = place();
+  void joined.follow();
+  await turns();
+  joined.leave();
+  joined.polls[0]!.resolve(refusal());
+  other.polls.at(-1)!.resolve(shown);
+  await turns();
+  expect(shown).toHaveBeenCalledTimes(2);
+  expect(ended).not.toHaveBeenCalled();
+  other.leave();
+});
+
+test('A member that has left before it follows opens no stream', async () => {
+  const { place } = open();
+  const member = place();
+  member.leave();
+  expect(await member.follow()).toBeUndefined();
+  await turns();
+  expect(member.polls).toEqual([]);
+});
+
+test('A first reading is repeated where a member has brought a cursor meanwhile', async () => {
+  const { hub } = open();
+  hub.cursor = undefined;
+  const answers = [deferred<string>(), deferred<string>()];
+  const read = vi.fn(() => answers[read.mock.calls.length - 1]!.promise);
+  const reading = hub.read(read);
+  hub.cursor = 'u5';
+  answers[0]!.resolve('u3');
+  await turns();
+  expect([read.mock.calls.length, hub.cursor]).toEqual([2, 'u5']);
+  answers[1]!.resolve('u6');
+  await reading;
+  expect(hub.cursor).toBe('u5');
+});
