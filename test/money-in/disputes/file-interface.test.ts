@@ -278,7 +278,7 @@ describe('an upload that is refused', () => {
     const { fileId } = (await upload(rest, disputeId)).body;
     const statusBecomes = async (wanted: number) => {
       let status = 0;
-      for (let tries = 0; status !== wanted && tries < 40; tries += 1)
+      for (let tries = 0; status !== wanted && tries < 1_000; tries += 1)
         status = (await download(key, disputeId, fileId)).status;
       expect(status).toBe(wanted);
     };

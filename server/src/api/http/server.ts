@@ -339,9 +339,12 @@ function afterResponses(inFlight: readonly InFlight[], then: () => void): void {
   if (open === 0) then();
 }
 
-/** Whether a request asks for a stream, which may be open for hours: each step in it has its own trace, as over a WebSocket. */
+/**
+ * Whether a request asks for a stream before all else, which may be open for hours: each step in it has its own trace, as over
+ * a WebSocket. Some clients name streams behind JSON with each query.
+ */
 function wantsStream({ headers }: IncomingMessage): boolean {
-  return headers.accept?.includes('text/event-stream') === true;
+  return /^\s*text\/event-stream/i.test(headers.accept ?? '');
 }
 
 /** Ends a stream without `complete`, so that the client reconnects. Some clients treat a reset as an error. */
