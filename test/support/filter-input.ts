@@ -154,7 +154,7 @@ export const FILTERS: Readonly<
           wrong: { 'no status': [['x'], [null], [1.5], {}, true, [99], [600], [-1], [1], [6], [2 ** 31]] },
         },
       },
-      endpointId: NAMED.reference,
+      endpointId: { field: { kind: 'reference', valid: 'whe_5b1c09d2e7a84f36b0c1d2e3' } },
       event: {
         field: {
           kind: 'composed',
