@@ -53,7 +53,7 @@ unix_socket_dir =\nauth_type = any\n`;
     env: { ...process.env, LD_LIBRARY_PATH: libraries },
     stdio: 'ignore',
   });
-  await vi.waitUntil(() => accepts(port), { timeout: 30_000 });
+  await vi.waitUntil(() => accepts(port), { timeout: 60_000 });
 }, 60_000);
 afterAll(async () => {
   pooler.kill('SIGTERM');

@@ -11,8 +11,6 @@ import { type Program, runProgram } from '../support/program.ts';
 
 // A rolling restart behind the proxies, configured by the lines of server/docs/operate.md.
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
-
 const LIVE_KEY = 'ps_live_proxies0123456789';
 const DOCUMENT = readFileSync(new URL('../../server/docs/operate.md', import.meta.url), 'utf8');
 /** The number of clients of each kind, through each proxy. */
@@ -48,7 +46,7 @@ beforeAll(async () => {
     runProxy('nginx', ['-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf')]),
     runProxy('caddy', ['run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile']),
   );
-  for (const url of Object.values(urls)) await vi.waitUntil(() => isServed(url), { timeout: 30_000 });
+  for (const url of Object.values(urls)) await vi.waitUntil(() => isServed(url), { timeout: 60_000 });
 });
 afterAll(async () => {
   for (const proxy of proxies) proxy.kill('SIGTERM');
@@ -248,7 +246,7 @@ function follow(client: GraphQLClient, transport: 'ws' | 'sse') {
     started: begin,
     connections: () => connections,
     until: (all: readonly string[]) =>
-      expect.poll(() => all.filter((each) => !seen.includes(each)), { timeout: 60_000 }).toEqual([]),
+      expect.poll(() => all.filter((each) => !seen.includes(each))).toEqual([]),
   };
 }
 

@@ -646,7 +646,7 @@ describe('a lost connection', () => {
 
     await shop.fixture.pass(900_000);
 
-    await expect.poll(opened, { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(opened).toBeGreaterThan(before);
     await isLive(page);
     await request(page, { amount: '11,00', destination: 'ana@psa.example' });
     await says(page, 'Pendente');
@@ -667,7 +667,7 @@ describe('a refused token', () => {
 
     await shop.fixture.pass(900_000);
 
-    await expect.poll(() => refused, { timeout: 20_000 }).toBeGreaterThan(2);
+    await expect.poll(() => refused).toBeGreaterThan(2);
     await isLive(page);
   });
 });

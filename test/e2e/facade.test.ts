@@ -66,9 +66,9 @@ describe('in front of the service', () => {
         async () => {
           await page.reload();
           // The facade caches its answer for two seconds.
-          await newest(page, 'payouts').getByText('O banco de destino recusou').waitFor({ timeout: 5_000 });
+          await newest(page, 'payouts').getByText('O banco de destino recusou').waitFor({ timeout: 15_000 });
         },
-        { timeout: 90_000 },
+        { timeout: 300_000 },
       );
     });
 

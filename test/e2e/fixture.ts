@@ -184,7 +184,7 @@ export async function startFacadeFixture({
       const now = new Date((await simulate(service.url, 'clock', { seconds: ms / 1_000 })).now);
       const due = service.database.sql.selectFrom('task').select('key').where('due_at', '<=', now);
       // The service reports the outcome of a payment only after these tasks.
-      await expect.poll(() => due.execute(), { timeout: 30_000 }).toEqual([]);
+      await expect.poll(() => due.execute()).toEqual([]);
     },
     payElsewhere: (orderCode) => payAt(service.url, orderCode),
     async restart(meanwhile) {

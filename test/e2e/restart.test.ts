@@ -13,7 +13,7 @@ it('the element reconnects to a restarted server and receives the missed update'
   await openPopup(visitor, () => product.payButton.click());
   await product.says('Aguardando o pagamento');
   const orderCode = await product.orderCode();
-  const cursor = await vi.waitUntil(() => lastCursor(visitor.messages));
+  const cursor = await vi.waitUntil(() => lastCursor(visitor.messages), 60_000);
 
   await shop.fixture.restart(async () => {
     await visitor.waitForEvent('psa-connection-change', ({ detail }) => detail.connection === 'reconnecting');

@@ -37,7 +37,7 @@ afterAll(async () => {
   expect(fixture?.faults() ?? []).toEqual([]);
 });
 
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 const waitFor = <Value>(read: () => Promise<Value>) => expect.poll(read, PATIENCE);
 
 const ELEMENT = "document.querySelector('psa-checkout')";

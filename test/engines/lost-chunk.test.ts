@@ -16,7 +16,7 @@ const ENGINES = { Chromium: startChromium, Firefox: startFirefox, WebKit: () => 
 const WAYS = ['an answer of 503', 'a cut connection'] as const;
 const ELEMENT = "document.querySelector('psa-checkout')";
 const BUTTON = `${ELEMENT}.shadowRoot?.querySelector('[part=button]')`;
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 
 /** A server that loses a file once, and records the requested paths. */
 let site: {

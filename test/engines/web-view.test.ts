@@ -9,7 +9,7 @@ import type { Engine, EngineWindow } from './engine.ts';
 import { startWebKit } from './webkit.ts';
 
 const APP = fileURLToPath(new URL('web-view.py', import.meta.url));
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 const ELEMENT = "document.querySelector('psa-checkout')";
 const CARD_BUTTON = `${ELEMENT}?.shadowRoot?.querySelector('[part=button]:not([value=pix])')`;
 const part = (css: string) => `${ELEMENT}?.shadowRoot?.querySelector('${css}')`;

@@ -7,7 +7,7 @@ import { vi } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { type Engine, type EngineWindow, SIZE, TIME_ZONE } from './engine.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 const STARTS_MS = 20_000;
 const ENDS_MS = 5_000;
 

@@ -281,9 +281,9 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
     const claimed = atFacade.observed.filter(({ snapshot }) => 'claimedAt' in snapshot);
     return [...complaintsOfMirror(atService, atFacade), ...failed, ...claimed];
   };
-  await expect.poll(compare, { timeout: 60_000, interval: 1_000, message }).toEqual([]);
+  await expect.poll(compare, { interval: 1_000, message }).toEqual([]);
   const missed = () => watchers.flatMap((watcher) => missedBy(watcher, atFacade));
-  await expect.poll(missed, { timeout: 30_000, message }).toEqual([]);
+  await expect.poll(missed, { message }).toEqual([]);
   const complaints = [
     ...complaintsOfCallers(expectations, atService, atFacade),
     ...(await complaintsOfLookups(facades, expectations, atService)),
@@ -390,7 +390,7 @@ type Intent = { operation: string; looks: number };
 async function passAtFacades(facades: readonly Facade[], arrivals: readonly Arrival[]): Promise<void> {
   const late = () =>
     arrivals.filter(({ fault, upstreamStatus }) => fault?.kind === 'delay' && upstreamStatus === null);
-  await expect.poll(late, { timeout: 30_000 }).toEqual([]);
+  await expect.poll(late).toEqual([]);
   await Promise.all(facades.map(async (each) => (await each.now()).server.ask('pass', { ms: STEP_MS })));
 }
 
@@ -432,7 +432,7 @@ async function complaintsOfLookups(
       const { subaccountPayout } = await live.request(LOOK_UP, { subaccountId, reference });
       return answers.push(subaccountPayout);
     };
-    await expect.poll(ask, { timeout: 60_000, interval: 250 }).toBe(1);
+    await expect.poll(ask, { interval: 250 }).toBe(1);
     const it = answers[0];
     const status = it ? statusOf(it) : undefined;
     const expected = there.get(`${kind} ${amountCents}`);

@@ -88,8 +88,8 @@ test.each(inThisRun(engines))(
 
     // No subscriber misses an event, or receives one twice, over all these servers.
     const watchers = [await overSocket(server.live, watched.ws), await overEvents(server.live, watched.sse)];
-    await expect.poll(() => watched.ws.reported.length, { timeout: 30_000 }).toBe(orders.length);
-    await expect.poll(() => watched.sse.reported.length, { timeout: 30_000 }).toBe(orders.length);
+    await expect.poll(() => watched.ws.reported.length).toBe(orders.length);
+    await expect.poll(() => watched.sse.reported.length).toBe(orders.length);
     server.program.child.kill('SIGTERM');
     expect(await server.program.exited, message).toBe(0);
     expect(await Promise.all(watchers.map(({ goodbye }) => goodbye)), message).toEqual([GOING_AWAY, 'ended']);

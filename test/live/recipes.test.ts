@@ -111,7 +111,7 @@ test.each(Object.keys(RECIPES))(
       show: ({ paymentId }) => shown.push(paymentId),
     });
     const showsAll = () =>
-      vi.waitFor(() => expect(shown.toSorted()).toEqual(created.toSorted()), { timeout: 20_000 });
+      vi.waitFor(() => expect(shown.toSorted()).toEqual(created.toSorted()), { timeout: 60_000 });
     await showsAll();
     created.push(await pay());
     await showsAll();

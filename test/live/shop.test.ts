@@ -80,7 +80,7 @@ const url = () => `http://127.0.0.1:${port}`;
 /** Opens the shop, and waits until it answers. */
 async function open(more?: Record<string, string>): Promise<void> {
   shop = run([], more);
-  await vi.waitFor(() => fetch(url()), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(() => fetch(url()), { timeout: 60_000, interval: 20 });
 }
 
 async function stop(): Promise<void> {

@@ -7,7 +7,7 @@ import { seedsFrom, textOfStoryFailure } from './failure.ts';
 const STORIES = scale('STORIES');
 
 test(`${STORIES} stories of a client that follows the guidance break no law`, {
-  timeout: 60_000 + STORIES * 6_000,
+  timeout: 600_000 + STORIES * 6_000,
 }, async () => {
   const { urls, release } = await takeDatabases(STORIES);
   onTestFinished(release);

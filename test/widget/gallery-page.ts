@@ -56,7 +56,7 @@ export async function openGallery(
   });
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(`${url}/demo/gallery?${new URLSearchParams({ ...view })}`);
-  await page.waitForSelector('[data-ready]', { timeout: 15_000 });
+  await page.waitForSelector('[data-ready]');
   return { page, problems, show: (view) => show(page, view) };
 }
 
@@ -64,7 +64,7 @@ async function show(page: Page, view: View): Promise<void> {
   for (const [name, value] of Object.entries(view))
     await page.locator(`input[name="${name}"][value="${value}"]`).check({ force: true });
   // A theme that is shown for the first time creates its elements now.
-  await page.waitForSelector('[data-ready]', { timeout: 15_000 });
+  await page.waitForSelector('[data-ready]');
   const language = view.language;
   if (!language) return;
   await page.waitForFunction(

@@ -316,7 +316,7 @@ describe('windows on one PostgreSQL with a pool each', () => {
     const free = await holder!.transaction(async (held) => {
       await sql`select from rate_window where key = 'count 1' for update`.execute(held);
       changed = change(changer!.sql, ['count 2', 'count 1']);
-      await expect.poll(() => hasLockWaiter(reader!), { timeout: 30_000 }).toBe(true);
+      await expect.poll(() => hasLockWaiter(reader!)).toBe(true);
       const { rows } = await sql`
         select from rate_window where key = 'count 2' for update skip locked`.execute(reader!.sql);
       return rows.length;

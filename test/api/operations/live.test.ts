@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { createClient } from 'graphql-ws';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { createAdministration } from '../../../server/src/access/administration.ts';
 import { firstTenant } from '../../../server/src/access/service.ts';
@@ -730,19 +730,13 @@ describe('subscriptions without a subscriber', () => {
     const ended = app.live.ws(ALL, variables);
     await create();
     await Promise.all([socket.next(), left.data(), ended.data()]);
-    await vi.waitFor(async () => expect(await readsOfTheLog()).not.toEqual([]), {
-      timeout: 10_000,
-      interval: 10,
-    });
+    await expect.poll(readsOfTheLog).not.toEqual([]);
 
     await left.close();
     await ended.close();
     socket.socket.close();
     await socket.closed;
-    await vi.waitFor(async () => expect(await readsOfTheLog()).toEqual([]), {
-      timeout: 10_000,
-      interval: 10,
-    });
+    await expect.poll(readsOfTheLog).toEqual([]);
   });
 
   test('a client that leaves before its subscription is open leaves nothing behind', async () => {
@@ -767,10 +761,7 @@ describe('subscriptions without a subscriber', () => {
       await answer;
       abort.abort();
     }
-    await vi.waitFor(async () => expect(await readsOfTheLog()).toEqual([]), {
-      timeout: 10_000,
-      interval: 10,
-    });
+    await expect.poll(readsOfTheLog).toEqual([]);
   });
 });
 

@@ -24,8 +24,6 @@ import { runsAll, sampled } from '../../support/scale.ts';
 import { onFatal, silent } from '../../support/templates.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-// Some commands run as separate processes, which is slow.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const children = new Set<ChildProcess>();
 const folders: string[] = [];

@@ -94,7 +94,7 @@ async function openDashboard(): Promise<DashboardData> {
   const data = new DashboardData(HOST);
   data.hostConnected();
   opened = data;
-  await vi.waitFor(() => expect(data.phase).toBe('ready'));
+  await vi.waitFor(() => expect(data.phase).toBe('ready'), 60_000);
   data.connection = 'live';
   return data;
 }
@@ -186,12 +186,12 @@ test('A server without a service behind it is asked for no wallet, and its page 
 test('A new start takes back that older items could not be loaded, and keeps why a refund failed', async () => {
   const data = new DashboardData(HOST);
   data.hostConnected();
-  await vi.waitFor(() => expect(data.phase).toBe('ready'));
+  await vi.waitFor(() => expect(data.phase).toBe('ready'), 60_000);
   data.failedRefunds.set('PSC-1', 'Conta encerrada');
   await data.loadMore({ loadMore: () => Promise.reject(new Error('refused')) });
   expect([data.moreFailed, data.announcement.text]).toEqual([true, MORE_FAILED]);
   data.retry();
-  await vi.waitFor(() => expect(data.phase).toBe('ready'));
+  await vi.waitFor(() => expect(data.phase).toBe('ready'), 60_000);
   expect([data.moreFailed, data.failedRefunds.get('PSC-1')]).toEqual([false, 'Conta encerrada']);
   data.hostDisconnected();
 });
@@ -199,7 +199,7 @@ test('A new start takes back that older items could not be loaded, and keeps why
 test('Each filter of the page is an argument of the query for its list, also after a new start', async () => {
   const data = new DashboardData(HOST);
   data.hostConnected();
-  await vi.waitFor(() => expect(data.phase).toBe('ready'));
+  await vi.waitFor(() => expect(data.phase).toBe('ready'), 60_000);
   const expected = [
     'MoreCardPayments {"status":["REFUNDED"]}',
     'PixPayments {"status":["REFUNDED"]}',
@@ -221,6 +221,6 @@ test('Each filter of the page is an argument of the query for its list, also aft
   expect(filters).toEqual(expect.arrayContaining(expected));
   filters.length = 0;
   data.retry();
-  await vi.waitFor(() => expect(filters).toEqual(expect.arrayContaining(expected)));
+  await vi.waitFor(() => expect(filters).toEqual(expect.arrayContaining(expected)), 60_000);
   data.hostDisconnected();
 });

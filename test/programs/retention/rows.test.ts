@@ -196,7 +196,7 @@ test('Events and tokens wait for the lock of their tenant, under which an erasur
     const running = await core.database.transaction(async (held) => {
       await waitForStream(held, core.tenant);
       const begun = run();
-      await expect.poll(() => hasLockWaiter(core.database), { timeout: 30_000 }).toBe(true);
+      await expect.poll(() => hasLockWaiter(core.database)).toBe(true);
       expect(await left()).toBe(before);
       return { begun };
     });

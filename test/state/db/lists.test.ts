@@ -458,7 +458,7 @@ test('What was there before its counts and amounts were kept is in them while ot
     // The server changes a count that the migration changes, too.
     await perform(db, one, payouts([4, 5], 0));
     migrated = migrate(starting, undefined, '0043_lists_online');
-    await expect.poll(() => hasLockWaiter(working), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => hasLockWaiter(working)).toBe(true);
     await perform(db, one, payouts([0, 6], 2));
   });
   await migrated;

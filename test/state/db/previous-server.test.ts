@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CompiledQuery, sql } from 'kysely';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createSystemClock } from '../../../server/src/kernel/clock.ts';
 import { hashSecret } from '../../../server/src/kernel/ids.ts';
 import { migrate } from '../../../server/src/state/db/migrate.ts';
@@ -18,8 +18,6 @@ import { violations } from './books.ts';
 import { startLoad } from './load.ts';
 import { MIGRATIONS, type Release, readReleases } from './schema.ts';
 import { ACCOUNT, AT, DATA } from './upgrade-rows.ts';
-
-vi.setConfig({ testTimeout: 600_000 });
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const nameOf = (file: string) => file.slice(0, -'.sql'.length);

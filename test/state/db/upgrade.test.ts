@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CompiledQuery, sql } from 'kysely';
 import pg from 'pg';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createSystemClock } from '../../../server/src/kernel/clock.ts';
 import { txidOf } from '../../../server/src/money-in/pix/model.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
@@ -19,8 +19,6 @@ import { violations } from './books.ts';
 import { startLoad } from './load.ts';
 import { describeSchema, hashMigrations, MIGRATIONS, readReleases } from './schema.ts';
 import { ACCOUNT, AT, DATA, ROWS, TENANT } from './upgrade-rows.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const clock = createSystemClock();
 const releases = readReleases();

@@ -790,7 +790,7 @@ describe('two instances on one PostgreSQL', () => {
     const locks = sql`
       select from pg_locks where locktype = 'advisory' and classid = ${INSTANCE_LOCK}
         and database = (select oid from pg_database where datname = current_database())`;
-    await expect.poll(async () => (await locks.execute(heir.sql)).rows.length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(async () => (await locks.execute(heir.sql)).rows.length).toBe(1);
     await lookOn(SECOND);
     expect(done).toEqual(['gone']);
     await lookOn(LEASE_MS - 12 * SECOND);
