@@ -218,6 +218,18 @@ describe('accountUpdates', () => {
     expect(typesOf(await read(cards, { after: before }, ofCards.length))).toEqual(ofCards);
   });
 
+  test('`updateKinds` names the kinds that the credential may follow, and none to a payer', async () => {
+    const kindsOf = async (client: GraphQLClient) => (await client.request('{ updateKinds }')).updateKinds;
+    expect(await kindsOf(live)).toHaveLength(new Set(Object.values(TYPES)).size);
+    expect(await kindsOf(await holder('card_payments', 'wallet'))).toEqual([
+      ...['CARD_PAYMENT', 'CHECKOUT_TOKEN', 'REFUND', 'WALLET'],
+    ]);
+    expect(await kindsOf(await holder('products'))).toEqual([]);
+    const grant = { amount: { fixedCents: 100 } };
+    const payer = await addToken(app, { kind: 'checkout', grant, accountId });
+    await expect(kindsOf(app.client(payer))).rejects.toThrow('This token does not follow the account');
+  });
+
   test('a credential that follows nothing of the account is refused', async () => {
     const checkout = await addToken(app, {
       kind: 'checkout',

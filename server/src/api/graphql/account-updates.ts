@@ -1,4 +1,5 @@
-import { PermissionError, ValidationError } from '../../kernel/errors.ts';
+import { assertMayFollowAccount, callerOf } from '../../kernel/caller.ts';
+import { PaymentError, PermissionError, ValidationError } from '../../kernel/errors.ts';
 import type { Resource, StoredEvent } from '../../state/events/event.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -63,6 +64,18 @@ export function addAccountUpdatesField(): void {
     ),
   });
 
+  builder.queryField('updateKinds', (t) =>
+    t.field({
+      type: [kindEnum],
+      description:
+        'The kinds that accountUpdates sends to the credential: those that it may follow and the upstream service reports.',
+      resolve(_, __, context) {
+        assertMayFollowAccount(callerOf(context));
+        return offeredKinds(context);
+      },
+    }),
+  );
+
   builder.subscriptionField('accountUpdates', (t) =>
     t.field({
       type: AccountUpdate,
@@ -119,6 +132,18 @@ function followAllowed(context: Context): Followers {
   });
   if (followers.length === 0) throw new PermissionError('This credential follows nothing of the account');
   return new Map(followers);
+}
+
+function offeredKinds(context: Context): string[] {
+  return [...kinds.keys()].sort().filter((kind) => {
+    try {
+      followWanted([kind], context);
+      return true;
+    } catch (error) {
+      if (error instanceof PaymentError) return false;
+      throw error;
+    }
+  });
 }
 
 function followerOf({ typename, follow }: Followed, context: Context) {
