@@ -19,6 +19,12 @@ const ELEMENTS = [
     define: 'dist/define-wallet.js',
   },
   {
+    name: 'psa-sales',
+    source: 'src/sales/psa-sales.ts',
+    built: 'dist/psa-sales.js',
+    define: 'dist/define-sales.js',
+  },
+  {
     name: 'psa-statement',
     source: 'src/statement/psa-statement.ts',
     built: 'dist/psa-statement.js',

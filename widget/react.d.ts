@@ -1,5 +1,6 @@
 import type { PsaCheckout as Checkout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
 import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
+import type { PsaSales, PsaSalesAttributes, PsaSalesEventMap } from '@psa/checkout/sales';
 import type { PsaStatement, PsaStatementAttributes, PsaStatementEventMap } from '@psa/checkout/statement';
 import type { PsaWallet, PsaWalletAttributes, PsaWalletEventMap } from '@psa/checkout/wallet';
 import type { DetailedHTMLProps, HTMLAttributes, ReactElement } from 'react';
@@ -21,6 +22,7 @@ declare module 'react' {
     interface IntrinsicElements {
       'psa-checkout': Props<Checkout, PsaCheckoutAttributes, PsaCheckoutEventMap>;
       'psa-payouts': Props<PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap>;
+      'psa-sales': Props<PsaSales, PsaSalesAttributes, PsaSalesEventMap>;
       'psa-statement': Props<PsaStatement, PsaStatementAttributes, PsaStatementEventMap>;
       'psa-wallet': Props<PsaWallet, PsaWalletAttributes, PsaWalletEventMap>;
     }

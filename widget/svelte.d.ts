@@ -1,5 +1,6 @@
 import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
 import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
+import type { PsaSales, PsaSalesAttributes, PsaSalesEventMap } from '@psa/checkout/sales';
 import type { PsaStatement, PsaStatementAttributes, PsaStatementEventMap } from '@psa/checkout/statement';
 import type { PsaWallet, PsaWalletAttributes, PsaWalletEventMap } from '@psa/checkout/wallet';
 import type { HTMLAttributes } from 'svelte/elements';
@@ -11,6 +12,7 @@ declare module 'svelte/elements' {
   interface SvelteHTMLElements {
     'psa-checkout': Props<PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap>;
     'psa-payouts': Props<PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap>;
+    'psa-sales': Props<PsaSales, PsaSalesAttributes, PsaSalesEventMap>;
     'psa-statement': Props<PsaStatement, PsaStatementAttributes, PsaStatementEventMap>;
     'psa-wallet': Props<PsaWallet, PsaWalletAttributes, PsaWalletEventMap>;
   }

@@ -1,5 +1,6 @@
 import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
 import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
+import type { PsaSales, PsaSalesAttributes, PsaSalesEventMap } from '@psa/checkout/sales';
 import type { PsaStatement, PsaStatementAttributes, PsaStatementEventMap } from '@psa/checkout/statement';
 import type { PsaWallet, PsaWalletAttributes, PsaWalletEventMap } from '@psa/checkout/wallet';
 import type { HTMLAttributes, PublicProps } from 'vue';
@@ -23,6 +24,7 @@ declare module 'vue' {
     // The shape that template type checking requires; a `ref` is the element itself.
     'psa-checkout': new () => PsaCheckout & { $props: Props<PsaCheckoutAttributes, PsaCheckoutEventMap> };
     'psa-payouts': new () => PsaPayouts & { $props: Props<PsaPayoutsAttributes, PsaPayoutsEventMap> };
+    'psa-sales': new () => PsaSales & { $props: Props<PsaSalesAttributes, PsaSalesEventMap> };
     'psa-statement': new () => PsaStatement & { $props: Props<PsaStatementAttributes, PsaStatementEventMap> };
     'psa-wallet': new () => PsaWallet & { $props: Props<PsaWalletAttributes, PsaWalletEventMap> };
   }

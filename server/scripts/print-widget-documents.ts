@@ -6,6 +6,7 @@ import { CURSOR_DOCUMENT } from '../../widget/src/live/protocol.ts';
 import { METHODS_DOCUMENT } from '../../widget/src/methods.ts';
 import * as checkout from '../../widget/src/operations.ts';
 import * as payouts from '../../widget/src/payouts/operations.ts';
+import * as sales from '../../widget/src/sales/operations.ts';
 import { MINT_CHECKOUT, MINT_DASHBOARD } from '../../widget/src/server/mint.ts';
 import { SALE_UPDATES, SALES_DOCUMENTS } from '../../widget/src/server/sales.ts';
 import { accountDocument, documentOf, TOPIC_NAMES } from '../../widget/src/server/topics.ts';
@@ -15,8 +16,8 @@ import * as wallet from '../../widget/src/wallet/operations.ts';
 // Prints the documents of the package's operations for the server, which trusts them: those of this version, and of the
 // released ones. With `--manifest` those of the elements of this version alone, by their SHA-256, as a manifest for any
 // server; with `--backend-manifest` those of `@psa/checkout/server`.
-const boards = [payouts, wallet, statement];
-const followed = [payouts.PAYOUT_TOPIC, wallet.WALLET_TOPIC, statement.STATEMENT_TOPIC];
+const boards = [payouts, wallet, statement, sales];
+const followed = [payouts.PAYOUT_TOPIC, wallet.WALLET_TOPIC, statement.STATEMENT_TOPIC, sales.SALES_TOPIC];
 const elements = [
   ...[checkout, ...boards]
     .flatMap((module) => Object.values(module))

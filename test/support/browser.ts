@@ -176,7 +176,7 @@ function reportEvents(): void {
 export async function waitForAnimations(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const shadows = [
-      ...document.querySelectorAll('psa-checkout, psa-payouts, psa-wallet, psa-statement'),
+      ...document.querySelectorAll('psa-checkout, psa-payouts, psa-wallet, psa-sales, psa-statement'),
     ].map(({ shadowRoot }) => shadowRoot);
     const animations = [document, ...shadows].flatMap((root) => root?.getAnimations() ?? []);
     const ending = animations.filter(

@@ -7,7 +7,8 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  for (const element of document.querySelectorAll('psa-payouts,psa-wallet,psa-statement')) element.remove();
+  for (const element of document.querySelectorAll('psa-payouts,psa-wallet,psa-sales,psa-statement'))
+    element.remove();
 });
 
 describe('the elements of one token', () => {
@@ -28,6 +29,18 @@ describe('the elements of one token', () => {
     await act(world.token, { add: {} });
     await shows(() => payouts.totalCount, 5);
     expect((await readWorld(world)).subscriptions).toHaveLength(before);
+  });
+
+  it('sales share it, with the kinds that the token may follow', async () => {
+    const updateKinds = ['CARD_PAYMENT', 'PAYOUT', 'REFUND'];
+    const world = await openWorld({ count: 1, saleCount: 8, updateKinds });
+    const payouts = await place('psa-payouts', world);
+    const sales = await place('psa-sales', world);
+    expect((await readWorld(world)).subscriptions.at(-1)?.kinds).toEqual(updateKinds);
+    await act(world.token, { add: {} });
+    await act(world.token, { changeSale: { number: 4, values: { status: 'REFUNDED' } } });
+    await shows(() => payouts.totalCount, 2);
+    await shows(() => sales.sales.find(({ id }) => id === 'sale-4')?.status, 'REFUNDED');
   });
 
   it('an element that joins misses no change that comes while it reads', async () => {
@@ -133,7 +146,7 @@ describe('the elements of one token', () => {
     await shows(() => statement.totalCount, 2);
   });
 
-  it.each(['psa-wallet', 'psa-statement', 'psa-payouts'] as const)(
+  it.each(['psa-wallet', 'psa-sales', 'psa-statement', 'psa-payouts'] as const)(
     '%s keeps no secret key, and sends it nowhere',
     async (name) => {
       const world = await openWorld();

@@ -1,5 +1,5 @@
 // The payouts, the wallet and the statement of a fake account, which fake-payouts.ts serves.
-import type { Payout, PayoutStatus } from '../../widget/src/payouts/operations.ts';
+import type { Payout, PayoutFilter, PayoutStatus } from '../../widget/src/payouts/operations.ts';
 import type { StatementVariables, WalletEntry } from '../../widget/src/statement/operations.ts';
 import type { Wallet, WalletBucket } from '../../widget/src/wallet/operations.ts';
 
@@ -148,4 +148,19 @@ export function payoutOf(number: number, count: number): Payout {
     processedAt: isFinal ? new Date(requested + MINUTE_MS).toISOString() : null,
     version: 1,
   };
+}
+
+/** Whether a payout matches a filter, as far as the tests use it. */
+export function isSelected(payout: Payout, filter: PayoutFilter | null | undefined): boolean {
+  const { status, method, amountCents, requestedAfter, requestedBefore, externalId, reference } =
+    filter ?? {};
+  return (
+    (!status || status.includes(payout.status)) &&
+    (!method || method.includes(payout.method)) &&
+    (amountCents === undefined || payout.amountCents === amountCents) &&
+    (requestedAfter === undefined || payout.requestedAt! >= requestedAfter) &&
+    (requestedBefore === undefined || payout.requestedAt! < requestedBefore) &&
+    (externalId === undefined || payout.id.replace('payout-', 'PEDIDO-') === externalId) &&
+    (reference === undefined || [payout.withdrawalId, payout.code].includes(reference))
+  );
 }

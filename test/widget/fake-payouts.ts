@@ -4,13 +4,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type {
-  Payout,
-  PayoutFilter,
-  PayoutPageVariables,
-  PayoutStatus,
-} from '../../widget/src/payouts/operations.ts';
-import { answerMoney, type FakeMoney, type Movement, moneyOf, move, payoutOf } from './fake-account.ts';
+import type { Payout, PayoutPageVariables, PayoutStatus } from '../../widget/src/payouts/operations.ts';
+import type { Sale, SaleDetails } from '../../widget/src/sales/operations.ts';
+import {
+  answerMoney,
+  type FakeMoney,
+  isSelected,
+  type Movement,
+  moneyOf,
+  move,
+  payoutOf,
+} from './fake-account.ts';
+import { addSale, answerSales, changeSale, kindOfSale, type SaleChange, saleOf } from './fake-sales.ts';
 import { bodyOf, error, json } from './fake-server.ts';
 
 type Behaviour = 'ok' | 'refuse' | 'hang';
@@ -20,9 +25,14 @@ export interface PayoutsWorld {
   token: string;
   ws: Behaviour;
   sse: Behaviour;
-  /** The number of payouts at the start, and that of the entries of the statement. */
+  /** The number of payouts at the start, that of the entries of the statement, and that of sales. */
   count: number;
   entryCount: number;
+  saleCount: number;
+  /** The kinds of updates that the token may follow; all by default. */
+  updateKinds?: string[];
+  /** Whether the totals of sales are exact. */
+  isExact?: boolean;
   /** The failure of the next answers to queries: top-level errors, a status, or no answer with `hold`. */
   fail?: { code?: string; status?: number; times: number; retryAfterSeconds?: number; hold?: boolean };
   /** The name of the failing queries; the others succeed. */
@@ -55,6 +65,8 @@ export interface PayoutsAct {
   burst?: number;
   /** Moves money of the wallet. */
   move?: Movement;
+  addSale?: Partial<SaleDetails>;
+  changeSale?: SaleChange;
   /** Whether subscribers do not receive the change. */
   silent?: boolean;
   /** Closes every socket and stream. */
@@ -66,6 +78,7 @@ export interface PayoutsAct {
 interface World extends PayoutsWorld {
   payouts: Payout[];
   money: FakeMoney;
+  sales: SaleDetails[];
   /** The answers that were held. */
   held: (() => void)[];
   history: object[];
@@ -113,27 +126,32 @@ export async function startFakePayouts(): Promise<{
       sse: 'ok',
       count: 3,
       entryCount: 0,
+      saleCount: 0,
       forgotten: false,
       queries: [],
       subscriptions: [],
       payouts: [],
       money: moneyOf(0),
+      sales: [],
       held: [],
       history: [],
       listeners: new Set(),
       ...given,
     };
     if (!renew) Object.assign(world, given);
+    const { saleCount } = world;
+    if (!old) world.sales = Array.from({ length: saleCount }, (_, index) => saleOf(index + 1, saleCount));
     if (!old) world.money = moneyOf(world.entryCount);
     if (!old)
       world.payouts = Array.from({ length: world.count }, (_, index) => payoutOf(index + 1, world.count));
     worlds.set(token, world);
     if (release) for (const answerHeld of world.held.splice(0)) answerHeld();
-    const { payouts, money, held, history, listeners, ...visible } = world;
+    const { payouts, money, sales, held, history, listeners, ...visible } = world;
     return { ...visible, token };
   }
 
-  function act({ token, add, change, burst = 0, move: movement, silent, drop, expire }: PayoutsAct): object {
+  function act(what: PayoutsAct): object {
+    const { token, add, change, burst = 0, move: movement, silent, drop, expire } = what;
     const world = worlds.get(token);
     if (!world) throw new Error(`no world of ${token}`);
     const publishAny = (values: object) => {
@@ -144,6 +162,8 @@ export async function startFakePayouts(): Promise<{
     };
     const publish = (payout: Payout, previousStatus: PayoutStatus | null) =>
       publishAny({ previousStatus, payout });
+    if (what.addSale) publishAny(addSale(world.sales, what.addSale));
+    if (what.changeSale) publishAny(changeSale(world.sales, what.changeSale));
     if (movement) publishAny(move(world.money, movement));
     if (add) {
       const number = world.payouts.length + 1;
@@ -303,7 +323,7 @@ function listen(
 ): () => void {
   world.subscriptions.push({ transport, after, token, kinds });
   const send = (update: object) => {
-    if (kinds.includes('payout' in update ? 'PAYOUT' : 'WALLET')) listener.send(update);
+    if (kinds.includes(kindOf(update))) listener.send(update);
   };
   if (after) for (const update of world.history.slice(Number(after.slice(1)))) send(update);
   const entry = { ...listener, send, token };
@@ -311,29 +331,19 @@ function listen(
   return () => void world.listeners.delete(entry);
 }
 
+function kindOf(update: object): string {
+  if ('sale' in update || 'refund' in update) return kindOfSale(update as { sale?: Sale });
+  return 'payout' in update ? 'PAYOUT' : 'WALLET';
+}
+
 interface StreamVariables {
   after?: string | null;
   kinds?: string[];
 }
 
-/** Whether a payout matches a filter, as far as the tests use it. */
-function isSelected(payout: Payout, filter: PayoutFilter | null | undefined): boolean {
-  const { status, method, amountCents, requestedAfter, requestedBefore, externalId, reference } =
-    filter ?? {};
-  return (
-    (!status || status.includes(payout.status)) &&
-    (!method || method.includes(payout.method)) &&
-    (amountCents === undefined || payout.amountCents === amountCents) &&
-    (requestedAfter === undefined || payout.requestedAt! >= requestedAfter) &&
-    (requestedBefore === undefined || payout.requestedAt! < requestedBefore) &&
-    (externalId === undefined || payout.id.replace('payout-', 'PEDIDO-') === externalId) &&
-    (reference === undefined || [payout.withdrawalId, payout.code].includes(reference))
-  );
-}
-
 /** Builds the server's answer to a query for a page, newest first; a cursor is a payout's number. */
 function answer(
-  { payouts, money, history }: World,
+  { payouts, money, sales, history, updateKinds, isExact = true }: World,
   variables: PayoutPageVariables & { ids?: string[] },
 ): object {
   const { first, after, last, before, filter, ids } = variables;
@@ -359,7 +369,10 @@ function answer(
   const more = page.length > size;
   if (more && last) page.shift();
   else if (more) page.pop();
+  const answered = answerSales(sales, variables as object, isExact);
   return {
+    ...answered,
+    ...(updateKinds && { updateKinds }),
     updatesCursor: `u${history.length}`,
     wallet: answerMoney(money, variables as object),
     payouts: {
@@ -372,7 +385,10 @@ function answer(
         endCursor: page.at(-1) ? String(page.at(-1)?.number) : null,
       },
     },
-    ...(ids && { nodes: ids.map((id) => payouts.find((payout) => payout.id === id) ?? null) }),
+    ...(ids &&
+      !('nodes' in answered) && {
+        nodes: ids.map((id) => payouts.find((payout) => payout.id === id) ?? null),
+      }),
   };
 }
 

@@ -3,6 +3,7 @@ import { PsaCheckout, type PsaCheckoutEventMap } from '@psa/checkout';
 import type { Payout, PsaPayouts } from '@psa/checkout/payouts';
 import { PsaPayouts as PayoutsComponent } from '@psa/checkout/payouts/react';
 import { PsaCheckout as Component } from '@psa/checkout/react';
+import { PsaSales as SalesComponent } from '@psa/checkout/sales/react';
 import { PsaStatement as StatementComponent } from '@psa/checkout/statement/react';
 import type { PsaWallet } from '@psa/checkout/wallet';
 
@@ -91,6 +92,17 @@ export const tableByProperty = <psa-payouts pageSize={20} />;
 const wallet: PsaWallet | null = document.querySelector('psa-wallet');
 wallet?.addEventListener('psa-wallet-update', ({ detail }) => detail.previous.balanceCents);
 export const figures = <psa-wallet figures="available ltc" history="7d" />;
+export const sales = (
+  <psa-sales
+    details
+    actions="refund"
+    search="ana@psa.example"
+    onpsa-refund-request={({ detail }) =>
+      detail.respondWith(Promise.resolve({ message: detail.sale.reference }))
+    }
+  />
+);
+export const salesComponent = <SalesComponent createdAfter="2026-03-01T00:00:00Z" statuses="PAID" />;
 export const statement = (
   <psa-statement kinds="PAYOUT" export onpsa-entry-select={({ detail }) => detail.entry.reference} />
 );

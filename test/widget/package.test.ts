@@ -13,8 +13,9 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const widget = here('../../widget');
 /** The exports of the entries, by their first part; those of the others are PsaCheckout. */
 const NAMES: Record<string, string> = {
-  './board': "[ 'PsaPayouts', 'PsaStatement', 'PsaWallet' ]",
+  './board': "[ 'PsaPayouts', 'PsaSales', 'PsaStatement', 'PsaWallet' ]",
   './payouts': "[ 'PsaPayouts' ]",
+  './sales': "[ 'PsaSales' ]",
   './statement': "[ 'PsaStatement' ]",
   './wallet': "[ 'PsaWallet' ]",
   './live': "[ 'PsaLiveError', 'UnfollowableError', 'createLiveClient', 'live' ]",
@@ -132,7 +133,7 @@ it('every entry of the package can be imported on a server', async () => {
   const { exports } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'));
   const parts = Object.entries<{ default?: string }>(exports).filter(([, target]) => target.default);
   // Each element has the same sub-paths after its own, which is the package's for the checkout.
-  const elements = ['.', './payouts', './wallet', './statement'];
+  const elements = ['.', './payouts', './wallet', './sales', './statement'];
   const ofElements = elements.flatMap((own) => [own, ...['define', 'react'].map((part) => `${own}/${part}`)]);
   const ofFiles = ['.', './payouts', './board'].map((own) => `${own}/standalone`);
   const ofNone = ['./live', './resume', './server'];
@@ -163,6 +164,7 @@ it('no entry for bundlers imports a computed address or has a static block, and 
   const ofTheClient = scripts.filter((_, index) => /^['"]use client['"]/.test(codes[index]!));
   expect(ofTheClient.sort()).toEqual([
     'react-payouts.js',
+    'react-sales.js',
     'react-statement.js',
     'react-wallet.js',
     'react.js',
@@ -206,6 +208,12 @@ it.each([
     'wallet phase connection error labels renewToken refresh retry',
   ],
   [
+    'PsaSales',
+    '@psa/checkout/sales',
+    ['sales/events.d.ts', 'board/events.d.ts'],
+    'sales totals totalCount phase connection error labels renewToken refresh retry showNew focus',
+  ],
+  [
     'PsaStatement',
     '@psa/checkout/statement',
     ['statement/events.d.ts', 'board/events.d.ts'],
@@ -240,6 +248,7 @@ it.each([
   ['PsaCheckout', ['psa-checkout.md']],
   ['PsaPayouts', ['psa-payouts.md', 'psa-checkout.md']],
   ['PsaWallet', ['psa-wallet.md', 'psa-payouts.md', 'psa-checkout.md']],
+  ['PsaSales', ['psa-sales.md', 'psa-wallet.md', 'psa-payouts.md', 'psa-checkout.md']],
   ['PsaStatement', ['psa-statement.md', 'psa-wallet.md', 'psa-payouts.md', 'psa-checkout.md']],
 ])(
   'the documents name every attribute, event, part, slot, state and custom property of %s',

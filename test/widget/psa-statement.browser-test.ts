@@ -156,7 +156,7 @@ describe('the export', () => {
     vi.spyOn(window, 'fetch').mockResolvedValue(new Response('', { status: 429 }));
     part(element, 'export-button')!.click();
     await shows(
-      () => words(element.shadowRoot!.querySelector('.export')),
+      () => words(part(element, 'export-button')!.parentElement),
       'Exportar Não foi possível exportar. Tente de novo em um minuto.',
     );
   });

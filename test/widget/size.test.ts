@@ -12,7 +12,7 @@ test('the built bundles are within their size gates', async () => {
   expect(stdout).toMatch(
     /^psa-checkout: initial \d+ of 15500, with every method and transport \d+ of 24900/m,
   );
-  expect(stdout).toMatch(/^psa-payouts: initial \d+ of 20900/m);
+  expect(stdout).toMatch(/^psa-payouts: initial \d+ of 22000/m);
   expect(stdout).toMatch(/^psa-board: initial \d+ of 30000, with every method and transport \d+ of 40000/m);
 });
 

@@ -13,6 +13,11 @@ import { texts as englishPayouts } from '../../widget/src/payouts/locales/en.ts'
 import { texts as spanishPayouts } from '../../widget/src/payouts/locales/es.ts';
 import { texts as portugueseFilters } from '../../widget/src/payouts/locales/pt-BR.filters.ts';
 import { texts as portuguesePayouts } from '../../widget/src/payouts/locales/pt-BR.ts';
+import { texts as englishSales } from '../../widget/src/sales/locales/en.ts';
+import { texts as spanishSales } from '../../widget/src/sales/locales/es.ts';
+import { texts as portugueseSaleDetails } from '../../widget/src/sales/locales/pt-BR.details.ts';
+import { texts as portugueseSaleFilters } from '../../widget/src/sales/locales/pt-BR.filters.ts';
+import { texts as portugueseSales } from '../../widget/src/sales/locales/pt-BR.ts';
 import { texts as englishStatement } from '../../widget/src/statement/locales/en.ts';
 import { texts as spanishStatement } from '../../widget/src/statement/locales/es.ts';
 import { texts as portugueseStatementFilters } from '../../widget/src/statement/locales/pt-BR.filters.ts';
@@ -29,10 +34,11 @@ import { texts as portugueseWallet } from '../../widget/src/wallet/locales/pt-BR
 const READ = {
   'pt-BR': {
     ...{ first, portuguese, pix, delivered, portuguesePayouts, portugueseFilters },
+    ...{ portugueseSales, portugueseSaleFilters, portugueseSaleDetails },
     ...{ portugueseStatement, portugueseStatementFilters, portugueseWallet, pages: TEXTS['pt-BR'] },
   },
-  en: { ...english, englishPayouts, englishStatement, englishWallet, pages: TEXTS.en },
-  es: { ...spanish, spanishPayouts, spanishStatement, spanishWallet, pages: TEXTS.es },
+  en: { ...english, englishPayouts, englishSales, englishStatement, englishWallet, pages: TEXTS.en },
+  es: { ...spanish, spanishPayouts, spanishSales, spanishStatement, spanishWallet, pages: TEXTS.es },
 };
 
 /** All texts below a value, with their paths; for a template its literal parts. */

@@ -1,5 +1,6 @@
 // biome-ignore-start lint/performance/noBarrelFile: the entry that registers every element of a board
 export { PsaPayouts } from '../payouts/define.ts';
+export { PsaSales } from '../sales/define.ts';
 export { PsaStatement } from '../statement/define.ts';
 export { PsaWallet } from '../wallet/define.ts';
 // biome-ignore-end lint/performance/noBarrelFile: as above

@@ -14,7 +14,7 @@ const UNSORTED = 'M6 1.5 3.5 4.5h5zM6 10.5 8.5 7.5h-5z';
 /** Reads filter and order from the element's properties. Unknown values of the buttons are left out; a removed attribute is null. */
 export function readView<R extends Row, T extends ListTexts>(
   host: object,
-  { property, values, conditions, checks, sorts }: ListKind<R, T>,
+  { property, values, conditions, checks, sorts, memberOf }: ListKind<R, T>,
 ): View {
   const given = host as Record<string, string>;
   const wordsOf = (name: string) => `${given[name] ?? ''}`.match(/\w+/g);
@@ -22,7 +22,9 @@ export function readView<R extends Row, T extends ListTexts>(
   const filter = conditions.flatMap((name) => {
     const isList = name === checks.property;
     const value = isList ? wordsOf(name) : given[name];
-    return value ? [[isList ? name.slice(0, -1) : name, value] as const] : [];
+    if (!value) return [];
+    const member = memberOf?.(name, `${given[name]}`);
+    return Object.entries<unknown>(member ?? { [isList ? name.slice(0, -1) : name]: value });
   });
   const chosen: readonly string[] = wordsOf(property) ?? [];
   return {
@@ -30,6 +32,21 @@ export function readView<R extends Row, T extends ListTexts>(
     sort: sorts.includes(given.sort!) ? given.sort! : sorts[0]!,
     filter: filter[0] && Object.fromEntries(filter),
   };
+}
+
+/** Renders the field of the search, which sets its condition. */
+export function searchField<T extends ListTexts>(
+  texts: BoardTexts<T>,
+  label: keyof T,
+  { value, onSearch }: { value: string; onSearch(value: string): void },
+): TemplateResult {
+  const words = texts.text(label);
+  return html`<input part="search" class="search" type="search" enterkeyhint="search" autocomplete="off" maxlength="254"
+    aria-label=${words} placeholder=${words} .value=${value}
+    @change=${({ target }: Event) => {
+      // What is pasted from a message may have signs that nobody sees.
+      onSearch((target as HTMLInputElement).value.replace(/[\p{Cc}\p{Cf}]/gu, '').trim());
+    }} />`;
 }
 
 /** Renders the buttons of the filter. */

@@ -105,7 +105,7 @@ function startOfDay(day: string, laterDays: number): string {
  * mark before three digits separates thousands only in the language's own form: `1.234` is no amount in
  * English.
  */
-function centsOf(text: string, decimalMark: string | undefined): number | undefined {
+export function centsOf(text: string, decimalMark: string | undefined): number | undefined {
   const [, whole, group, mark, fraction = ''] =
     /^(\d+|\d{1,3}([.,])\d{3}(?:\2\d{3})*)(?:([.,])(\d{1,2}))?$/.exec(text.replace(/R\$|\s/g, '')) ?? [];
   if (!whole || (group && group === (mark ?? decimalMark))) return undefined;

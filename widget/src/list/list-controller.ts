@@ -1,5 +1,6 @@
 import { BoardController } from '../board/board-controller.ts';
 import type { BoardHost } from '../board/board-host.ts';
+import type { Topic } from '../board/hub.ts';
 import { onceAFrame } from '../board/once-a-frame.ts';
 import type { CheckoutError } from '../checkout-state.ts';
 import { pause } from '../follow/pause.ts';
@@ -21,6 +22,8 @@ export interface ListHost<R extends Row> extends BoardHost {
   /** Whether the shown rows must keep their order. */
   readonly freezeOrder: boolean;
   onRowChange(kind: 'new' | 'changed', row: R, groupChanged: boolean): void;
+  /** Called for a row that may have changed, loaded or not. */
+  onRow(id: string): void;
 }
 
 /** Loads a list page by page, and follows its rows. */
@@ -34,6 +37,8 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
   #loading: AbortController | undefined;
   /** Whether the list was not polled since its first page. */
   #isFirstPoll = true;
+  /** The kinds that the token may follow; undefined if it may follow all of the list. */
+  #allowed: readonly string[] | undefined;
   /** The filter of the list, as text. */
   #filter: string | undefined;
   /** Whether updates have announced rows since the last reading of new rows began. */
@@ -50,8 +55,9 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
     this.list = createRowList(kind);
   }
 
-  get topic() {
-    return this.kind.topic;
+  get topic(): Topic {
+    const { kinds, fields } = this.kind.topic;
+    return { fields, kinds: kinds.filter((kind) => this.#allowed?.includes(kind) ?? true) };
   }
 
   override hostDisconnected(): void {
@@ -132,12 +138,13 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
     const filter = JSON.stringify(view.filter);
     if (filter !== this.#filter) this.busy = 'view';
     this.#filter = filter;
-    const answer = await this.request<{ updatesCursor: string }>(
+    const answer = await this.request<{ updatesCursor: string; updateKinds?: string[] }>(
       this.kind.documents.start,
       this.#pageOf(view),
       signal,
     );
     signal.throwIfAborted();
+    this.#allowed = answer.updateKinds;
     this.#isFirstPoll = true;
     this.#loading?.abort();
     this.list.restart(view, this.kind.listOf(answer));
@@ -185,6 +192,7 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
   onUpdate(update: object): void {
     const changed = this.kind.rowOf(update);
     const { row, previous } = changed ?? {};
+    if (row) this.host.onRow(row.id);
     // The stream has the rows of every filter: the server says which of them are new ones of this.
     if (row && (this.list.get(row.id) || !this.host.view.filter)) {
       this.#apply(row, previous);
@@ -220,6 +228,7 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
     const previous = (known ? groupOf(known) : previousGroup) ?? undefined;
     const kind = this.list.apply(row, previousGroup);
     if (!kind) return;
+    this.host.onRow(row.id);
     this.emit(`psa-${name}-update`, { [name]: row, previous });
     this.host.onRowChange(kind, row, previous !== groupOf(row));
   }

@@ -3,13 +3,15 @@ import { BoardElement } from '../board/board-element.ts';
 import type { BoardTexts } from '../board/board-texts.ts';
 import { problem } from '../board/messages.ts';
 import { Announcer } from './announcer.ts';
-import { columns, filters, news, readView } from './controls.ts';
+import { columns, filters, news, readView, searchField } from './controls.ts';
 import { DrawnRows } from './drawn-rows.ts';
+import { createExportButton } from './export-button.ts';
 import { ListController, type ListHost } from './list-controller.ts';
 import type { ListKind } from './list-kind.ts';
 import type { ListTexts } from './locales/texts.ts';
 import { countOfRows, noRows, SKELETON } from './messages.ts';
 import { createMoreFilters, type MoreFilters } from './more-filters.ts';
+import { createRowDetails, type RowDetails } from './row-details.ts';
 import { pageOf, type Row, type Sort, type View } from './row-list.ts';
 import { RowWindow } from './row-window.ts';
 
@@ -26,11 +28,20 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
   implements ListHost<R>
 {
   static override get properties() {
-    return { ...BoardElement.properties, sort: {}, pageSize: { attribute: 'page-size', type: Number } };
+    return {
+      ...BoardElement.properties,
+      sort: {},
+      pageSize: { attribute: 'page-size', type: Number },
+      export: { type: Boolean },
+    };
   }
 
   declare sort: Sort;
   declare pageSize: number;
+  /** Whether there is a button that downloads the rows of the filter. */
+  declare export: boolean;
+  /** Whether a row that is selected opens its details; not every list has them. */
+  declare details?: boolean;
 
   /** @internal The filter and the order, as read from the properties. */
   view: View;
@@ -39,6 +50,8 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
   protected readonly texts: BoardTexts<T>;
   readonly #kind: ListKind<R, T>;
   readonly #moreFilters: MoreFilters;
+  readonly #renderExport: () => TemplateResult;
+  readonly #details: RowDetails;
   readonly #announcer: Announcer<R, T>;
   #window = new RowWindow();
   #drawn = new DrawnRows(this, (id, value) => this.cellsOf(id, value));
@@ -57,9 +70,12 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
     this.texts = texts;
     this.sort = `-${kind.time}`;
     this.pageSize = 50;
+    this.export = false;
     this.view = { chosen: [], sort: this.sort };
     this.data = new ListController(this, kind);
     this.#moreFilters = createMoreFilters(kind, { host: this, data: this.data, texts });
+    this.#renderExport = createExportButton(kind, this, { data: this.data, texts });
+    this.#details = createRowDetails(kind, { host: this, data: this.data, texts });
     this.#announcer = new Announcer(texts, kind, () => this.requestUpdate());
   }
 
@@ -93,6 +109,7 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
     super.disconnectedCallback();
     this.#connected?.abort();
     this.#announcer.stop();
+    this.renderRoot?.querySelector('dialog')?.close();
     this.#pointerInside = false;
   }
 
@@ -109,6 +126,11 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
   onRowChange(kind: 'new' | 'changed', row: R, groupChanged: boolean): void {
     this.#drawn.mark(row.id);
     if (groupChanged && this.data.list.matches(this.#kind.groupOf(row))) this.#announcer.addChange(kind, row);
+  }
+
+  /** @internal Reads the details of a row again, if they are open. */
+  onRow(id: string): void {
+    this.#details.onRow(id);
   }
 
   protected override get isEmpty(): boolean {
@@ -170,6 +192,8 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
         <div part="toolbar" class="toolbar">
           <slot name="heading"></slot>
           ${filters(this.texts, this.#kind, this.view.chosen, (chosen) => this.#choose(chosen), this.#moreFilters)}
+          ${this.#renderSearch()}
+          ${this.export ? this.#renderExport() : ''}
           ${news(this.texts, this.data, () => this.showNew())}
         </div>
         ${this.#moreFilters.renderForm()}
@@ -192,11 +216,12 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
             <thead role="rowgroup">
               <tr part="header" class="header" role="row" aria-rowindex="1">${columns(this.texts, this.#kind, this.sort, (sort) => this.#setSort(sort))}</tr>
             </thead>
-            <tbody role="rowgroup" class=${this.data.busy === 'view' ? 'stale' : ''} @click=${this.#onClick}></tbody>
+            <tbody role="rowgroup" class=${`${this.data.busy === 'view' ? 'stale' : ''} ${this.details ? 'opens' : ''}`} @click=${this.#onClick}></tbody>
           </table>
           ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? noRows(this.texts, Boolean(pageOf(this.view, 0, this.#kind).filter)) : ''}
         </div>
         <div part="footer" class="footer"><bdi>${countOfRows(this.texts, this.data, waiting)}</bdi></div>
+        ${this.#details.render()}
         <div class="sr" role="status" data-announcement .textContent=${this.#announcer.sentence}></div>
       </div>
     `;
@@ -205,6 +230,21 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
   /** Renders what stands above the table. */
   protected renderSummary(): TemplateResult | '' {
     return '';
+  }
+
+  #renderSearch(): TemplateResult | '' {
+    const { search } = this.#kind;
+    if (!search) return '';
+    const { property, label } = search;
+    const value = (this as unknown as Record<string, string | undefined>)[property];
+    return searchField(this.texts, label, {
+      value: value ?? '',
+      onSearch: async (next) => {
+        Object.assign(this, { [property]: next || undefined });
+        await this.updateComplete;
+        this.data.emitFilter();
+      },
+    });
   }
 
   // ── The rows and their headings ───────────────────────────────────────────────────────────────
@@ -298,6 +338,7 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
     this.requestUpdate();
     const { name } = this.#kind;
     this.data.emit(`psa-${name}-select`, { [name]: row });
+    if (this.details) void this.#details.open(row.id);
   }
 
   #choose(chosen: readonly string[]): void {

@@ -1,6 +1,8 @@
 import type { TemplateResult } from 'lit';
 import type { BoardTexts } from '../board/board-texts.ts';
 import type { Topic } from '../board/hub.ts';
+import type { DetailsPanel, DetailsParts } from './details.ts';
+import type { ExportOptions } from './export.ts';
 import type { Checks, FilterForm, FilterParts } from './filter-form.ts';
 import type { ListTexts } from './locales/texts.ts';
 import type { Page, Row, RowKind, Sort } from './row-list.ts';
@@ -13,7 +15,7 @@ export interface ListKind<R extends Row, T extends ListTexts> extends RowKind<R>
   title: keyof T & string;
   /** The documents: `updatesCursor` with the first page; a page; the newest rows, with those in `ids` as `nodes`. */
   documents: { start: string; page: string; poll: string };
-  /** The list in the answer to each of them. */
+  /** The list in the answer to each of them. The first one may have `updateKinds`, too: the kinds that the token may follow. */
   listOf(answer: object): Page<R>;
   topic: Topic;
   /** The row in an update, and its group before; null if the update is of another kind, undefined if it has no row and says that there are new ones. */
@@ -31,6 +33,17 @@ export interface ListKind<R extends Row, T extends ListTexts> extends RowKind<R>
   /** The properties of the other conditions, as the server's filter has them. That of the check boxes is in the plural: `methods` is its `method`. */
   conditions: readonly string[];
   checks: Checks<T>;
-  /** Loads the chunk of the controls. */
-  loadControls(): Promise<{ createForm(parts: FilterParts<T>): FilterForm }>;
+  /** The condition that the field beside the buttons sets, and the text that names it. */
+  search?: { property: string; label: keyof T & string };
+  /** Converts a condition that the server's filter has not by its name. */
+  memberOf?(condition: string, value: string): Record<string, unknown> | undefined;
+  /** The name of the server's export. */
+  file: string;
+  /** Loads the chunk of the controls and the export. */
+  loadControls(): Promise<{
+    createForm(parts: FilterParts<T>): FilterForm;
+    exportRows(options: ExportOptions): Promise<void>;
+  }>;
+  /** Loads the chunk of the details of a row, if the list has them. */
+  loadDetails?(): Promise<{ createDetails(parts: DetailsParts<R, T>): DetailsPanel }>;
 }

@@ -46,6 +46,43 @@ export const listStyles = css`
   .new:disabled {
     visibility: hidden;
   }
+  .search {
+    flex: 1 12rem;
+    min-inline-size: 9rem;
+    max-inline-size: 22rem;
+    min-block-size: 2.25rem;
+    padding: 0.25rem 0.85rem;
+    border: 1px solid color-mix(in srgb, var(--_text) 55%, transparent);
+    border-radius: 99px;
+    color: inherit;
+    background: transparent;
+    font: inherit;
+    font-size: 0.875rem;
+  }
+  .search::placeholder {
+    color: var(--_muted);
+    opacity: 1;
+  }
+  .export {
+    color: var(--_muted);
+    font-size: 0.875rem;
+  }
+  .summary {
+    display: grid;
+    grid-template-columns: repeat(auto-fit, minmax(min(100%, 9rem), 1fr));
+    gap: 0.5rem 1.5rem;
+    padding: 0.25rem var(--_side);
+  }
+  dt {
+    color: var(--_muted);
+    font-size: 0.8125rem;
+    font-weight: 600;
+  }
+  dd {
+    overflow-wrap: anywhere;
+    font-weight: 600;
+    font-variant-numeric: tabular-nums;
+  }
   .scroller {
     position: relative;
     flex: 0 1 auto;
@@ -79,6 +116,9 @@ export const listStyles = css`
     block-size: var(--_row);
     scroll-margin-block-start: 2.5rem;
     outline-offset: -3px;
+  }
+  .opens tr {
+    cursor: pointer;
   }
   tbody tr:hover {
     background: var(--_tint);

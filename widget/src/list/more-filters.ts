@@ -36,7 +36,8 @@ export function createMoreFilters<R extends Row, T extends ListTexts>(
 
   return {
     renderButton() {
-      const { length } = Object.keys(host.view.filter ?? {});
+      const given = host as unknown as Record<string, unknown>;
+      const { length } = kind.conditions.filter((name) => name !== kind.search?.property && given[name]);
       return html`<button part="filters-button" class="filter" aria-expanded=${isOpen ? 'true' : 'false'} @click=${toggle}
         .textContent=${texts.text('moreFilters') + (length ? ` (${length})` : '')}></button>`;
     },

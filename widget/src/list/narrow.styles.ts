@@ -7,9 +7,14 @@ export const narrowStyles = css`
     .toolbar {
       flex-wrap: wrap;
     }
+    .search,
     .filters {
       order: 1;
       flex-basis: 100%;
+      max-inline-size: none;
+    }
+    .filters {
+      order: 2;
     }
   }
   @container (max-width: 44rem) {

@@ -49,6 +49,8 @@ export interface RowKind<R extends Row> {
   groupOf(row: R): string;
   /** The member of the server's filter that these buttons set. */
   group: string;
+  /** Whether a state of a row is newer than another one; by default its version is larger. */
+  isNewer?(row: R, known: R): boolean;
 }
 
 /** The known rows of an account, and those on the screen in their order. */
@@ -93,7 +95,14 @@ export interface RowList<R extends Row> {
 /** The largest number of ids in one query. */
 const MAX_OPEN = 100;
 
-export function createRowList<R extends Row>({ time, timeOf, keys, groupOf, group }: RowKind<R>): RowList<R> {
+export function createRowList<R extends Row>({
+  time,
+  timeOf,
+  keys,
+  groupOf,
+  group,
+  isNewer = (row, known) => (row.version ?? 0) > (known.version ?? 0),
+}: RowKind<R>): RowList<R> {
   const known = new Map<string, R>();
   let view: View = { chosen: [], sort: `-${time}` };
   /** The loaded rows of the view, in the server's order. */
@@ -116,10 +125,10 @@ export function createRowList<R extends Row>({ time, timeOf, keys, groupOf, grou
   const matches = (value: string) => view.chosen.length === 0 || view.chosen.includes(value);
   const instantOf = (id: string) => timeOf(known.get(id)!) ?? '';
 
-  /** Stores a row if its version is larger than the known one: a status never goes back. */
+  /** Stores a row if it is newer than the known one: a status never goes back. */
   function merge(row: R): boolean {
     const previous = known.get(row.id);
-    if (previous && (previous.version ?? 0) >= (row.version ?? 0)) return false;
+    if (previous && !isNewer(row, previous)) return false;
     known.set(row.id, row);
     rows = undefined;
     return true;

@@ -13,4 +13,5 @@ export interface PsaPayoutsAttributes extends BoardAttributes<Texts> {
   reference?: string | undefined;
   sort?: PayoutSort | undefined;
   'page-size'?: number | undefined;
+  export?: boolean | undefined;
 }

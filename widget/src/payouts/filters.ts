@@ -1,5 +1,6 @@
-// The chunk of the controls of the conditions of `<psa-payouts>`.
+// The chunk of the controls of the conditions of `<psa-payouts>`, and of its export.
 import { arrive } from '../import-again.ts';
+import { exportRows } from '../list/export.ts';
 import type { FilterField } from '../list/filter-fields.ts';
 import type { FilterForm, FilterParts } from '../list/filter-form.ts';
 import { createFilterForm } from '../list/filters.ts';
@@ -18,4 +19,6 @@ export function createForm(parts: FilterParts<Texts>): FilterForm {
   return createFilterForm(parts, fields, texts);
 }
 
-arrive('payouts.filters', { createForm });
+export { exportRows };
+
+arrive('payouts.filters', { createForm, exportRows });

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { BoardTexts } from '../board/board-texts.ts';
+import { timeCell } from '../list/cells.ts';
 import type { Texts } from './locales/texts.ts';
 import { METHOD_LABELS } from './methods.ts';
 import type { Payout } from './operations.ts';
@@ -23,15 +24,8 @@ export function payoutCells(payout: Payout, texts: BoardTexts<Texts>): TemplateR
       <small title=${destination}><bdi .textContent=${destination}></bdi></small>
     </td>
     <td role="gridcell" class="code"><span .textContent=${code ?? '—'}></span></td>
-    <td role="gridcell" class="requested">${time(requestedAt, texts)}</td>
+    <td role="gridcell" class="requested">${timeCell(requestedAt, texts)}</td>
   `;
-}
-
-/** Renders date and time in full: the device's clock may be wrong, so nothing is “2 minutes ago”. */
-function time(instant: string | null, { formats: { day, hour } }: BoardTexts<Texts>): TemplateResult {
-  if (!instant) return html`<span>—</span>`;
-  const at = new Date(instant);
-  return html`<time datetime=${instant}><span .textContent=${day(at)}></span> <small><bdi .textContent=${hour(at)}></bdi></small></time>`;
 }
 
 /** Explains what the status means for the money. */

@@ -53,5 +53,6 @@ export const payouts: ListKind<Payout, Texts> = {
     amount: texts.formats.money(amountCents),
     status: texts.text(status).toLowerCase(),
   }),
+  file: 'payouts',
   loadControls: () => import('./filters.ts'),
 };

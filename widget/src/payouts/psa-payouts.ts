@@ -39,6 +39,7 @@ const catalog = {
  * @attr {string} reference - Shows the payout with this withdrawalId, code or endToEndId.
  * @attr {'-requested'|'requested'|'-amount'|'amount'|'-status'|'status'} sort - The order of the rows; `-` is descending. Newest first by default.
  * @attr {number} page-size - How many rows are loaded at a time, 1 to 100; 50 by default.
+ * @attr {boolean} export - Whether there is a button that downloads the payouts of the filter as a file.
  * @attr {'pt-BR'|'en'|'es'} locale - The language; by default the page's.
  *
  * @fires psa-payout-update - {payout, previous}. A payout is new, or has changed; `previous` is its status before.
@@ -61,6 +62,7 @@ const catalog = {
  * @csspart filter-field - One of them, with its name and what is wrong with it.
  * @csspart apply-button - Asks the server for what the controls say.
  * @csspart clear-button - Empties them.
+ * @csspart export-button - Downloads the payouts.
  * @csspart new-button - Shows the new payouts that wait.
  * @csspart connection - The state of the connection.
  * @csspart error - The error, and what to do.

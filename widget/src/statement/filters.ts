@@ -1,5 +1,6 @@
-// The chunk of the controls of the conditions of `<psa-statement>`.
+// The chunk of the controls of the conditions of `<psa-statement>`, and of its export.
 import { arrive } from '../import-again.ts';
+import { exportRows } from '../list/export.ts';
 import type { FilterField } from '../list/filter-fields.ts';
 import type { FilterForm, FilterParts } from '../list/filter-form.ts';
 import { createFilterForm } from '../list/filters.ts';
@@ -17,4 +18,6 @@ export function createForm(parts: FilterParts<Texts>): FilterForm {
   return createFilterForm(parts, fields, texts);
 }
 
-arrive('statement.filters', { createForm });
+export { exportRows };
+
+arrive('statement.filters', { createForm, exportRows });

@@ -34,31 +34,6 @@ export const styles = css`
   tr:has(.day):hover {
     background: none;
   }
-  .summary {
-    display: grid;
-    grid-template-columns: repeat(auto-fit, minmax(min(100%, 9rem), 1fr));
-    gap: 0.5rem 1.5rem;
-    padding: 0.25rem var(--_side);
-  }
-  dt {
-    color: var(--_muted);
-    font-size: 0.8125rem;
-    font-weight: 600;
-  }
-  dd {
-    overflow-wrap: anywhere;
-    font-weight: 600;
-    font-variant-numeric: tabular-nums;
-  }
-  .export {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 0.25rem 1rem;
-    align-items: center;
-  }
-  .export:empty {
-    display: none;
-  }
   .conditions fieldset {
     grid-column: 1 / -1;
   }

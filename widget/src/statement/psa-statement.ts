@@ -1,10 +1,9 @@
 import { html, type LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 import { boardStyles } from '../board/board.styles.ts';
-import { endpointOf } from '../board/board-host.ts';
 import { BoardTexts } from '../board/board-texts.ts';
 import type { Listener } from '../board/events.ts';
 import { line } from '../board/messages.ts';
-import { importAgain } from '../import-again.ts';
+import { Figures } from '../list/figures.ts';
 import { listStyles } from '../list/list.styles.ts';
 import { ListElement } from '../list/list-element.ts';
 import { narrowStyles } from '../list/narrow.styles.ts';
@@ -24,9 +23,6 @@ const catalog = {
   portuguese: { ...texts } as Partial<Texts>,
   languages: { en: () => import('./locales/en.ts'), es: () => import('./locales/es.ts') },
 };
-/** The shortest time between two readings of the balances of one period, in milliseconds. */
-const CLOSING_EVERY_MS = 5_000;
-
 /**
  * An account's statement: every entry of its wallet with the balance after it, under the heading of its day. New entries
  * appear while the table is at rest, and wait behind a button otherwise.
@@ -117,7 +113,6 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
       createdBefore: { attribute: 'created-before' },
       amountCents: { attribute: 'amount-cents', type: Number },
       reference: {},
-      export: { type: Boolean },
     };
   }
 
@@ -128,8 +123,6 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
   declare amountCents: number | undefined;
   declare reference: string | undefined;
   declare sort: StatementSort;
-  /** Whether there is a button that downloads the entries of the filter. */
-  declare export: boolean;
 
   declare addEventListener: Listener<PsaStatementEventMap> & LitElement['addEventListener'];
   declare removeEventListener: Listener<PsaStatementEventMap> & LitElement['removeEventListener'];
@@ -138,15 +131,15 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
   #days = new Map<string, WalletEntry>();
   /** The rows with their headings, and the ids for which they were arranged: a table that scrolls reads them often. */
   #arranged: { ids: readonly string[]; rows: readonly string[] } = { ids: [], rows: [] };
-  #closing: Closing | undefined;
-  /** The period of `#closing`, and the number of entries for which it was read. */
-  #closingOf = { period: '', count: -1 };
-  #reading: ReturnType<typeof setTimeout> | undefined;
-  #exporting: '' | 'running' | 'failed' = '';
+  readonly #closing = new Figures<Closing>(
+    () => this.#readClosing(),
+    () => this.requestUpdate(),
+  );
+  /** The number of entries for which the balances were read. */
+  #count = 0;
 
   constructor() {
     super(statement, new BoardTexts<Texts>(catalog));
-    this.export = false;
   }
 
   /** The loaded entries in the order of the table, drawn or not. */
@@ -156,22 +149,17 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    clearTimeout(this.#reading);
-    this.#reading = undefined;
+    this.#closing.follow('');
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
     const period = this.#period;
+    if (this.phase === 'ready') this.#closing.follow(period);
     // The balances of another period, or of an account whose entries are gone, do not stay.
-    if (period !== this.#closingOf.period || (this.isEmpty && this.phase !== 'ready')) {
-      this.#closing = undefined;
-      this.#closingOf = { period, count: -1 };
-      clearTimeout(this.#reading);
-      this.#reading = undefined;
-    }
-    if (period && this.phase === 'ready' && this.totalCount !== this.#closingOf.count)
-      this.#reading ??= setTimeout(() => void this.#readClosing(), this.#closing ? CLOSING_EVERY_MS : 0);
+    else if (this.isEmpty || period !== this.#closing.key) this.#closing.follow('');
+    if (this.totalCount !== this.#count) this.#closing.expire();
+    this.#count = this.totalCount;
   }
 
   /** Puts the heading of each day above its first entry. */
@@ -200,34 +188,19 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
     return this.#days.has(id) ? dayCells(value as WalletEntry, this.texts) : super.cellsOf(id, value);
   }
 
-  protected override renderSummary(): TemplateResult {
+  protected override renderSummary(): TemplateResult | '' {
     const words = this.texts;
-    const { opening, closing } = this.#closing ?? {};
+    const { opening, closing } = this.#closing.value ?? {};
     const first = opening?.balanceCents;
     const last = closing?.balanceCents;
-    const isKnown = typeof first === 'number' && typeof last === 'number';
+    if (typeof first !== 'number' || typeof last !== 'number') return '';
     const figure = (name: 'opening' | 'difference' | 'closing', text: string) =>
       html`<div><dt>${line(words.text(name))}</dt><dd>${line(text)}</dd></div>`;
-    return html`
-      ${
-        isKnown
-          ? html`<dl part="summary" class="summary">
-              ${figure('opening', words.formats.money(first))}
-              ${figure('difference', signed(last - first, words))}
-              ${figure('closing', words.formats.money(last))}
-            </dl>`
-          : ''
-      }
-      ${
-        this.export
-          ? html`<div class="export toolbar">
-              <button part="export-button" class="quiet" ?disabled=${this.#exporting === 'running'} @click=${() => void this.#export()}
-                .textContent=${words.text(this.#exporting === 'running' ? 'exporting' : 'exportFile')}></button>
-              <span role="status" .textContent=${this.#exporting === 'failed' ? words.text('exportFailed') : ''}></span>
-            </div>`
-          : ''
-      }
-    `;
+    return html`<dl part="summary" class="summary">
+      ${figure('opening', words.formats.money(first))}
+      ${figure('difference', signed(last - first, words))}
+      ${figure('closing', words.formats.money(last))}
+    </dl>`;
   }
 
   /** The period whose balances are shown: none if the list is of some entries of it alone. */
@@ -237,46 +210,21 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
     return isWhole && this.createdAfter ? `${this.createdAfter} ${this.createdBefore ?? ''}` : '';
   }
 
-  async #readClosing(): Promise<void> {
-    this.#reading = undefined;
-    const asked = { period: this.#period, count: this.totalCount };
-    const { createdAfter, createdBefore } = this;
+  /** Reads the balances. A period of more than a year has none here. */
+  async #readClosing(): Promise<Closing> {
+    const { createdAfter: startsAt, createdBefore } = this;
     // The device's clock may be behind.
     const now = Math.max(
       Date.now(),
       ...this.entries.slice(0, 1).map(({ createdAt }) => Date.parse(createdAt) + 1),
     );
-    const period = { startsAt: createdAfter, endsAt: createdBefore ?? new Date(now).toISOString() };
-    this.#closingOf = asked;
-    try {
-      const { wallet } = await this.data.request<{ wallet: { closing: Closing } }>(
-        CLOSING,
-        period,
-        this.data.connectedSignal,
-      );
-      if (this.#closingOf === asked) this.#closing = wallet.closing;
-    } catch {
-      // A period of more than a year has no balances here.
-    }
-    this.requestUpdate();
-  }
-
-  async #export(): Promise<void> {
-    this.#exporting = 'running';
-    this.requestUpdate();
-    try {
-      const { exportStatement } = await importAgain('statement.export', () => import('./export.ts'));
-      await exportStatement({
-        endpoint: endpointOf(this) ?? '',
-        token: this.token ?? '',
-        view: this.view,
-        signal: this.data.connectedSignal,
-      });
-      this.#exporting = '';
-    } catch {
-      this.#exporting = 'failed';
-    }
-    this.requestUpdate();
+    const endsAt = createdBefore ?? new Date(now).toISOString();
+    const { wallet } = await this.data.request<{ wallet: { closing: Closing } }>(
+      CLOSING,
+      { startsAt, endsAt },
+      this.data.connectedSignal,
+    );
+    return wallet.closing;
   }
 }
 

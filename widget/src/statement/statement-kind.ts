@@ -41,5 +41,6 @@ export const statement: ListKind<WalletEntry, Texts> = {
     kind: texts.text(kind),
     amount: signed(amountCents, texts),
   }),
+  file: 'statement',
   loadControls: () => import('./filters.ts'),
 };

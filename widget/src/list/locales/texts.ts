@@ -3,7 +3,6 @@ import type { SharedTexts } from '../../board/locales/texts.ts';
 /** The texts of the controls of the filter's conditions that all lists have; a chunk has them in Portuguese. */
 export interface ControlTexts {
   search: string;
-  searchHint: string;
   amountBrl: string;
   apply: string;
   clear: string;
@@ -16,8 +15,14 @@ export interface ControlTexts {
   filterRefused: string;
 }
 
+/** The texts of the panels with the details of a row; a chunk has them in Portuguese. */
+export interface DetailTexts {
+  close: string;
+  history: string;
+}
+
 /** The texts of every list. */
-export interface ListTexts extends SharedTexts, ControlTexts {
+export interface ListTexts extends SharedTexts, ControlTexts, DetailTexts {
   filter: string;
   /** The button that opens the controls of further conditions, and their name. */
   moreFilters: string;
@@ -32,6 +37,9 @@ export interface ListTexts extends SharedTexts, ControlTexts {
   sortedOf: string;
   loadAll: string;
   moreFailed: string;
+  exportFile: string;
+  exporting: string;
+  exportFailed: string;
   announceNew: string;
   announceChange: string;
   announceMany: string;

@@ -1,7 +1,8 @@
-import type { ListTexts, ControlTexts as SharedControlTexts } from '../../list/locales/texts.ts';
+import type { DetailTexts, ListTexts, ControlTexts as SharedControlTexts } from '../../list/locales/texts.ts';
 
 /** The texts of the controls of the filter's conditions, whose chunk has them in Portuguese. */
 export interface ControlTexts extends SharedControlTexts {
+  searchHint: string;
   /** The merchant's own number of a payout. */
   externalId: string;
   requestedFrom: string;
@@ -31,4 +32,4 @@ export interface Texts extends ListTexts, ControlTexts {
 }
 
 /** The texts of the first file. */
-export type TableTexts = Omit<Texts, keyof ControlTexts>;
+export type TableTexts = Omit<Texts, keyof ControlTexts | keyof DetailTexts>;

@@ -1,8 +1,9 @@
-import type { ListTexts, ControlTexts as SharedControlTexts } from '../../list/locales/texts.ts';
+import type { DetailTexts, ListTexts, ControlTexts as SharedControlTexts } from '../../list/locales/texts.ts';
 import type { WalletEntryKind } from '../operations.ts';
 
 /** The texts of the controls of the filter's conditions, whose chunk has them in Portuguese. */
 export interface ControlTexts extends SharedControlTexts {
+  searchHint: string;
   createdFrom: string;
   createdUntil: string;
   kindFilter: string;
@@ -24,10 +25,7 @@ export interface Texts extends ListTexts, ControlTexts, Record<WalletEntryKind, 
   opening: string;
   closing: string;
   difference: string;
-  exportFile: string;
-  exporting: string;
-  exportFailed: string;
 }
 
 /** The texts of the first file. */
-export type TableTexts = Omit<Texts, keyof ControlTexts>;
+export type TableTexts = Omit<Texts, keyof ControlTexts | keyof DetailTexts>;

@@ -1,0 +1,183 @@
+// The panel with the details of a row, which loads when the first row is opened. Like the other chunks, it imports nothing from
+// the entry at run time.
+import type { html as Html, LitElement, TemplateResult } from 'lit';
+import { adoptStyles } from '../adopt-styles.ts';
+import type { BoardTexts } from '../board/board-texts.ts';
+import { styles } from './details.styles.ts';
+import type { ListTexts } from './locales/texts.ts';
+import type { Row } from './row-list.ts';
+
+/** The panel of one element. */
+export interface DetailsPanel {
+  open(id: string): void;
+  onRow(id: string): void;
+  render(): TemplateResult;
+}
+
+/** The panel gets Lit and the parts of the element from its first file, which its chunk must not import. */
+export interface DetailsParts<R, T> {
+  html: typeof Html;
+  host: LitElement;
+  data: {
+    readonly connectedSignal: AbortSignal;
+    /** The rows of an account; another one has another list. */
+    readonly list: { get(id: string): R | undefined };
+    request<Answer>(query: string, variables: object, signal: AbortSignal): Promise<Answer>;
+  };
+  texts: BoardTexts<T>;
+}
+
+/** A name and its words. Without words there is no line. */
+export type Fact = readonly [name: string, words: string | false | null | undefined];
+
+/** A step of a row's history. Without an instant it has not come yet. */
+export interface Step {
+  at: string | null | undefined;
+  words: string;
+  /** The reason of the step, in the words of a bank or of the service. */
+  note?: string | null | undefined;
+}
+
+/** The words of a panel. */
+export interface Details {
+  title: string;
+  /** The status, with the class that has its color in the table. */
+  status?: readonly [words: string, style: string];
+  /** The groups of facts. Each has a name, except for the first. */
+  facts: readonly (readonly [name: string, facts: readonly Fact[]])[];
+  history: readonly Step[];
+  /** The forms and buttons of the row. */
+  actions?: TemplateResult | '';
+}
+
+/** The part in which the panels of the lists differ. */
+export interface DetailsKind<R, Full extends R, T> {
+  /** The query for the rest of a row as `node`, by `$id`; undefined if a row is whole. */
+  document?: string;
+  /** Describes a row: at first the one of the table, then the whole one. */
+  describe(row: R & Partial<Full>): Details;
+  /** Prepares the forms for another row. */
+  reset?(): void;
+  portuguese: Partial<T>;
+}
+
+/** Creates the panel of an element. */
+export function createDetailsPanel<R extends Row, Full extends R, T extends ListTexts>(
+  { html, host, data, texts }: DetailsParts<R, T>,
+  { document, describe, reset, portuguese }: DetailsKind<R, Full, T>,
+): DetailsPanel {
+  adoptStyles(host, styles);
+  texts.addPortuguese(portuguese);
+  let openId = '';
+  let openList = data.list;
+  let full: Full | undefined;
+  let isReading = false;
+  let isOutdated = false;
+  let isFailed = false;
+
+  const dialog = () => host.renderRoot.querySelector('dialog');
+  const close = () => dialog()?.close();
+
+  /** Reads the open row, once more if it changes meanwhile. */
+  async function read(): Promise<void> {
+    isOutdated = true;
+    if (!document || isReading) return;
+    isReading = true;
+    while (isOutdated && openId) {
+      isOutdated = isFailed = false;
+      const id = openId;
+      try {
+        const { node } = await data.request<{ node: Full | null }>(document, { id }, data.connectedSignal);
+        if (id === openId) full = node ?? full;
+        else isOutdated = true;
+      } catch {
+        isFailed = id === openId;
+        isOutdated = id !== openId;
+      }
+      host.requestUpdate();
+    }
+    isReading = false;
+  }
+
+  function facts(all: readonly Fact[]): TemplateResult {
+    return html`<dl>${all.map(([name, words]) =>
+      words ? html`<div><dt .textContent=${name}></dt><dd><bdi .textContent=${words}></bdi></dd></div>` : '',
+    )}</dl>`;
+  }
+
+  function step({ at, words, note }: Step): TemplateResult {
+    const { day, hour } = texts.formats;
+    const time = at && new Date(at);
+    return html`<li>
+      <span .textContent=${words}></span>
+      ${time ? html`<time datetime=${at} .textContent=${`${day(time)}, ${hour(time)}`}></time>` : ''}
+      ${note ? html`<small .textContent=${note}></small>` : ''}
+    </li>`;
+  }
+
+  function content(row: R & Partial<Full>): TemplateResult {
+    const { title, status, facts: groups, history, actions = '' } = describe(row);
+    // A server may give equal instants, whose order is then that of the description.
+    const steps = [...history].sort((left, right) => (left.at ?? '~').localeCompare(right.at ?? '~'));
+    return html`
+      <h2 id="details-title" .textContent=${title}></h2>
+      ${status ? html`<p class="status ${status[1]}"><span class="state" .textContent=${status[0]}></span></p>` : ''}
+      ${actions}
+      ${groups.map(([name, all]) =>
+        all.some(([, words]) => words)
+          ? html`${name ? html`<h3 .textContent=${name}></h3>` : ''}${facts(all)}`
+          : '',
+      )}
+      ${steps[0] ? html`<h3 .textContent=${texts.text('history')}></h3><ol>${steps.map(step)}</ol>` : ''}
+    `;
+  }
+
+  return {
+    open(id) {
+      if (id !== openId) {
+        full = undefined;
+        reset?.();
+      }
+      openId = id;
+      openList = data.list;
+      void read();
+      host.requestUpdate();
+      void host.updateComplete.then(() => {
+        if (!dialog()?.open) dialog()?.showModal();
+      });
+    },
+    onRow(id) {
+      if (id === openId) void read();
+    },
+    render() {
+      // Nothing of an account stays when its token is gone.
+      if (openId && openList !== data.list) {
+        full = undefined;
+        close();
+      }
+      const known = openList === data.list ? openList.get(openId) : undefined;
+      const isNewer = known && full && (known.version ?? 0) > (full.version ?? 0);
+      const row = (isNewer ? { ...full, ...known } : (full ?? known)) as (R & Partial<Full>) | undefined;
+      return html`<dialog part="details" class="details" aria-labelledby="details-title"
+        @close=${() => {
+          openId = '';
+          host.requestUpdate();
+        }}
+        @click=${({ target }: Event) => target === dialog() && close()}
+      >
+        <div class="panel">
+          <button part="close-button" class="close" type="button" aria-label=${texts.text('close')} @click=${close}>
+            <svg viewBox="0 0 12 12" aria-hidden="true"><path d="m2 2 8 8m0-8-8 8" /></svg>
+          </button>
+          ${row ? content(row) : ''}
+          <p role="status">${
+            isFailed
+              ? html`<span .textContent=${texts.text('network')}></span>
+                  <button class="quiet" type="button" .textContent=${texts.text('retry')} @click=${read}></button>`
+              : html`<span .textContent=${document && openId && !full ? texts.text('loading') : ''}></span>`
+          }</p>
+        </div>
+      </dialog>`;
+    },
+  };
+}

@@ -1,0 +1,189 @@
+// The chunk of the details of a sale, and of the form of its refund.
+import type { TemplateResult } from 'lit';
+import { PageRequest } from '../board/page-request.ts';
+import { arrive } from '../import-again.ts';
+import {
+  createDetailsPanel,
+  type DetailsPanel,
+  type DetailsParts,
+  type Fact,
+  type Step,
+} from '../list/details.ts';
+import { centsOf } from '../list/filter-fields.ts';
+import type { RefundRequest } from './events.ts';
+import { texts as portuguese } from './locales/pt-BR.details.ts';
+import type { Texts } from './locales/texts.ts';
+import { SALE_DETAILS, type Sale, type SaleDetails } from './operations.ts';
+
+/** A sale in its panel, whose rest may not have been read yet. */
+type Shown = Sale & Partial<SaleDetails>;
+
+export function createDetails(parts: DetailsParts<Sale, Texts>): DetailsPanel {
+  const { texts } = parts;
+  const form = createRefundForm(parts, (id) => panel.onRow(id));
+  const money = (cents: number | null | undefined) =>
+    typeof cents === 'number' ? texts.formats.money(cents) : null;
+  const words = (name: keyof Texts, amountCents?: number) =>
+    texts.text(name, { amount: money(amountCents) ?? '' });
+
+  function facts(sale: Shown): [string, Fact[]][] {
+    const { status, customer, splits, unresolved } = sale;
+    const parts = splits?.reduce((sum, { amountCents }) => sum + amountCents, 0);
+    return [
+      [
+        '',
+        [
+          [words('status'), unresolved && words('unresolved')],
+          [words('method'), words(sale.method)],
+          [words('fee'), money(sale.serviceFeeCents)],
+          [words('net'), money(sale.netAmountCents)],
+          [words('parts'), parts ? money(parts) : null],
+          [words('otherPaid'), money(sale.otherPaidCents)],
+          [words('refundedSoFar'), sale.refundedCents ? money(sale.refundedCents) : null],
+          [words('refundable'), status === 'PAID' && money(sale.refundableCents)],
+          [words('description'), sale.description],
+          [words('orderId'), sale.orderId],
+          [words('externalId'), sale.externalId],
+          [words('code'), sale.reference],
+          [words('endToEndId'), sale.endToEndId],
+        ],
+      ],
+      [
+        words('payer'),
+        [
+          [words('name'), customer?.name],
+          [words('email'), customer?.email],
+          [words('taxId'), sale.customer?.taxId],
+          [words('customerId'), sale.customer?.externalId],
+        ],
+      ],
+    ];
+  }
+
+  function history(sale: Shown): Step[] {
+    const { status, createdAt, canceledAt, expiresAt, paidAt, paidLate, releasedAt, refundedAt } = sale;
+    const { refunds, disputes = [], returnedCredits = [], failureReason } = sale;
+    const steps: (Step | false)[] = [
+      { at: createdAt, words: words('stepCreated') },
+      status === 'PENDING' && !!expiresAt && { at: expiresAt, words: words('stepExpires') },
+      status === 'EXPIRED' && !canceledAt && { at: expiresAt, words: words('stepExpired') },
+      !!canceledAt && { at: canceledAt, words: words('canceled') },
+      !!paidAt && { at: paidAt, words: words(paidLate ? 'stepPaidLate' : 'stepPaid') },
+      !!releasedAt && { at: releasedAt, words: words('stepReleased') },
+      status === 'FAILED' && { at: null, words: words('stepFailed'), note: failureReason },
+      // The refunds say the same, if there are any.
+      !!refundedAt && !refunds && { at: refundedAt, words: words('stepRefunded') },
+      ...returnedCredits.map(({ amountCents, receivedAt }) => ({
+        at: receivedAt,
+        words: words('stepCredit', amountCents),
+      })),
+      ...(refunds ?? []).flatMap(({ amountCents, createdAt: at, reason, ...end }) => [
+        { at, words: words('stepRefund', amountCents), note: reason },
+        end.status === 'COMPLETED' && { at: end.completedAt, words: words('stepRefundDone', amountCents) },
+        end.status === 'FAILED' && {
+          at: end.failedAt,
+          words: words('stepRefundFailed', amountCents),
+          note: end.failureReason,
+        },
+      ]),
+      ...(disputes ?? []).flatMap(({ amountCents, createdAt: at, closedAt, status: end }) => [
+        { at, words: words('stepDispute', amountCents) },
+        end === 'WON' && { at: closedAt, words: words('stepDisputeWon') },
+        end === 'LOST' && { at: closedAt, words: words('stepDisputeLost') },
+        end === 'FORGIVEN' && { at: closedAt, words: words('stepDisputeForgiven') },
+      ]),
+    ];
+    return steps.filter((step) => step !== false);
+  }
+
+  const panel = createDetailsPanel<Sale, SaleDetails, Texts>(parts, {
+    document: SALE_DETAILS,
+    describe: (sale) => ({
+      title: words('title', sale.amountCents),
+      status: [words(sale.status), sale.status],
+      facts: facts(sale),
+      history: history(sale),
+      actions: form.render(sale),
+    }),
+    reset: form.reset,
+    portuguese,
+  });
+  return panel;
+}
+
+/** Creates the form that requests the refund of a sale from the page. `onSent`: called when the page has done so. */
+function createRefundForm({ html, host, texts }: DetailsParts<Sale, Texts>, onSent: (id: string) => void) {
+  let request = new PageRequest(host);
+  let isInvalid = false;
+  /** The amount of the last attempt, and its key: a retry has the same, and another amount is another refund. */
+  let attempt = { amountCents: 0, idempotencyKey: '' };
+
+  function clear(): void {
+    attempt = { amountCents: 0, idempotencyKey: '' };
+    const disclosure = host.renderRoot.querySelector<HTMLDetailsElement>('dialog details');
+    disclosure?.querySelector('form')?.reset();
+    if (disclosure) disclosure.open = false;
+  }
+
+  function send(form: HTMLFormElement, sale: Sale, maxCents: number): void {
+    const text = String(new FormData(form).get('amount'));
+    const amountCents = centsOf(text, texts.formats.number(1.5)[1]) ?? 0;
+    isInvalid = amountCents < 1 || amountCents > maxCents;
+    host.requestUpdate();
+    if (isInvalid) {
+      form.querySelector('input')?.focus();
+      return;
+    }
+    if (attempt.amountCents !== amountCents) attempt = { amountCents, idempotencyKey: crypto.randomUUID() };
+    const asked = request;
+    const detail: Omit<RefundRequest, 'respondWith'> = { sale, maxCents, ...attempt };
+    void asked.send('psa-refund-request', detail).then(() => {
+      if (asked !== request || asked.state !== 'done') return;
+      clear();
+      onSent(sale.id);
+    });
+  }
+
+  return {
+    reset() {
+      request = new PageRequest(host);
+      isInvalid = false;
+      clear();
+    },
+    render(sale: Shown): TemplateResult | '' {
+      const { state, message } = request;
+      const most = sale.status === 'PAID' ? (sale.refundableCents ?? 0) : 0;
+      const actions = (host as { actions?: string }).actions ?? '';
+      if (!/\brefund\b/.test(actions) || (!most && !state)) return '';
+      const amount = texts.formats.money(most);
+      const problem = isInvalid
+        ? texts.text('refundInvalid', { amount })
+        : state === 'failed'
+          ? texts.text('refundFailed')
+          : message;
+      return html`
+        ${
+          most
+            ? html`<details .open=${state === 'sending' || !!problem}>
+              <summary part="refund-button" .textContent=${texts.text('refund')}></summary>
+              <form novalidate @submit=${(event: Event) => {
+                event.preventDefault();
+                send(event.target as HTMLFormElement, sale, most);
+              }}>
+                <label for="refund-amount" .textContent=${texts.text('refundAmount')}></label>
+                <input id="refund-amount" name="amount" inputmode="decimal" autocomplete="off" .defaultValue=${amount.replace(/[^\d.,]/g, '')}
+                  aria-invalid=${isInvalid ? 'true' : 'false'} aria-describedby="refund-most refund-problem" />
+                <p class="hint" id="refund-most" .textContent=${texts.text('refundMost', { amount })}></p>
+                <button part="refund-send-button" class="new" ?disabled=${state === 'sending'}
+                  .textContent=${texts.text(state === 'sending' ? 'refundSending' : 'refund')}></button>
+              </form>
+            </details>`
+            : ''
+        }
+        <p id="refund-problem" role="status" class=${problem ? 'invalid' : ''} .textContent=${problem || (state === 'done' ? texts.text('refundSent') : '')}></p>
+      `;
+    },
+  };
+}
+
+arrive('sales.details', { createDetails });
