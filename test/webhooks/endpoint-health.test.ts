@@ -18,7 +18,7 @@ const endpoint = (health: Partial<FurtherEndpoint> = {}): WebhookEndpoint => ({
   url: 'https://loja.example/hook',
   further: [
     {
-      ...{ endpointId: OWN, url: `${URL_OF}?token=segredo`, enabled: true, events: [], createdAt: NOW },
+      ...{ endpointId: OWN, url: `${URL_OF}?token=segredo`, enabled: true, events: ['*'], createdAt: NOW },
       ...{ secret: 'whsec_own', previousSecrets: [], ...HEALTHY, ...health },
     },
   ],
@@ -39,7 +39,7 @@ describe('the health of an endpoint', () => {
     expect(change.disabled).toEqual(
       isDisabled
         ? {
-            ...{ endpointId: OWN, url: `${URL_OF}?token=***`, failingSince: NOW },
+            ...{ endpointId: OWN, url: 'https://estoque.example/***', failingSince: NOW },
             ...{ failedAttempts: failedAttempts + 1, disabledAt: plusMs(NOW, ms) },
           }
         : null,

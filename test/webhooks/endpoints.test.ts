@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
+import { WEBHOOK_EVENTS } from '../../server/src/webhooks/sent-events.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
+import { advanceClock } from '../support/advance-clock.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
@@ -77,8 +79,11 @@ describe('further endpoints', () => {
       events: ['card_payment.paid', 'payment.paid'],
     });
     expect((await client.request(LIST)).webhookEndpoints).toEqual([
-      expect.objectContaining({ endpointId: ofAccount.endpointId, ofAccount: true, createdAt: null }),
-      expect.objectContaining({ url: all.url, events: [], createdAt: app.clock.now().toISOString() }),
+      expect.objectContaining({
+        ...{ endpointId: ofAccount.endpointId, ofAccount: true, createdAt: null },
+        events: WEBHOOK_EVENTS,
+      }),
+      expect.objectContaining({ url: all.url, events: ['*'], createdAt: app.clock.now().toISOString() }),
       expect.objectContaining({ url: some.url }),
       expect.objectContaining({ url: refunds.url }),
     ]);
@@ -126,9 +131,11 @@ describe('further endpoints', () => {
     const change = (input: object) => made(UPDATE, { input: { endpointId, ...input } });
     expect(await change({ url: after.url })).toEqual({
       secret: null,
-      endpoint: expect.objectContaining({ endpointId, url: after.url, enabled: true, events: [] }),
+      endpoint: expect.objectContaining({ endpointId, url: after.url, enabled: true, events: ['*'] }),
     });
     expect((await change({ events: ['card_payment.paid'] })).endpoint.url).toBe(after.url);
+    expect((await change({ events: ['payment.paid', '*'] })).endpoint.events).toEqual(['*']);
+    expect((await change({ events: ['card_payment.paid'] })).endpoint.events).toEqual(['card_payment.paid']);
     const rotated = await change({ rotateSecret: true, previousSecretHours: 2 });
     expect(rotated.secret).not.toBe(created.secret);
     expect(rotated.endpoint.previousSecretValidUntil).toBe(plusMs(app.clock.now(), 2 * HOUR).toISOString());
@@ -174,7 +181,7 @@ describe('further endpoints', () => {
     expect(
       await made(REDELIVER_ALL, { input: { filter: {}, toCurrentUrl: true, idempotencyKey: 'todas' } }),
     ).toMatchObject({ redelivery: { total: 4 } });
-    await app.work.settled();
+    await advanceClock(app, 1_000);
     expect(broken.received).toHaveLength(count);
     expect(receiver.received).toHaveLength(2);
     expect((await made(DELETE, { endpointId })).code).toBe('NOT_FOUND');
@@ -214,7 +221,9 @@ describe('further endpoints', () => {
       [{ url: receiver.url }, 'input.url'],
       [{ url: 'ftp://loja.example/' }, 'input.url'],
       [{ url: `https://loja.example/${'x'.repeat(500)}` }, 'input.url'],
+      [{ events: [] }, 'input.events'],
       [{ events: ['UNKNOWN'] }, 'input.events'],
+      [{ events: ['*', 'UNKNOWN'] }, 'input.events'],
       [{ events: ['payment.paid', ''] }, 'input.events'],
       [{ events: ['__proto__'] }, 'input.events'],
       [{ events: ['card_payment.test.paid'] }, 'input.events'],

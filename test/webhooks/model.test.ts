@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { ValidationError } from '../../server/src/kernel/errors.ts';
+import { BULK_PAGE, decidePaced, nextPageAt } from '../../server/src/webhooks/bulk.ts';
 import { decideConfigure } from '../../server/src/webhooks/endpoint-changes.ts';
 import {
   assertEndpointUrl,
-  parsePreviousSecretHours,
+  parseChanges,
   signingSecrets,
   type WebhookEndpoint,
 } from '../../server/src/webhooks/endpoints.ts';
@@ -133,11 +134,23 @@ describe('a later event of a resource', () => {
   });
 });
 
-test('a delivery is held back while no attempt of it was made', () => {
-  expect(isHeldBack(delivery())).toBe(true);
-  expect(isHeldBack(delivery({ attempts: 1 }))).toBe(false);
+test('a delivery is held back for 30 seconds while no attempt of it was made', () => {
+  expect(isHeldBack(delivery(), plusMs(NOW, 30 * SECOND - 1))).toBe(true);
+  expect(isHeldBack(delivery(), plusMs(NOW, 30 * SECOND))).toBe(false);
+  expect(isHeldBack(delivery({ attempts: 1 }), NOW)).toBe(false);
   for (const status of ['delivered', 'exhausted'] as const)
-    expect(isHeldBack(delivery({ status }))).toBe(false);
+    expect(isHeldBack(delivery({ status }), NOW)).toBe(false);
+});
+
+test('deliveries that are sent again together are due in their order, ten a second, and the next page behind them', () => {
+  const held = Array.from({ length: BULK_PAGE }, (_, nth) =>
+    delivery({ webhookId: `whd_${nth}`, status: 'held' }),
+  );
+  const sent = decidePaced(held, NOW);
+  expect(sent.map(({ webhookId, status, nextAttemptAt }) => [webhookId, status, nextAttemptAt])).toEqual(
+    held.map(({ webhookId }, nth) => [webhookId, 'pending', plusMs(NOW, nth * 100)]),
+  );
+  expect(nextPageAt(NOW)).toEqual(plusMs(sent.at(-1)!.nextAttemptAt!, 100));
 });
 
 test('an attempt has five seconds', () => {
@@ -272,7 +285,7 @@ describe('the secrets of before', () => {
   });
 
   test.each([-1, 169, 0.5, Number.NaN])('The number of hours %d is refused', (count) => {
-    expect(() => parsePreviousSecretHours(count)).toThrow(ValidationError);
+    expect(() => parseChanges({ previousSecretHours: count }, false)).toThrow(ValidationError);
   });
 });
 

@@ -63,9 +63,17 @@ export interface WebhookRedeliveryService {
 
 export const DEFAULT_MOST = 1_000;
 export const MAX_MOST = 10_000;
-/** The deliveries that are sent again at once, and the pause behind them: ten a second. */
+/** The deliveries that one commit sends again. */
 export const BULK_PAGE = 50;
-export const PAUSE_MS = 5_000;
+/** The time between two deliveries that are sent again: ten a second. */
+const PACE_MS = 100;
+/** The instant at which the next page is due. */
+export const nextPageAt = (now: Date) => plusMs(now, BULK_PAGE * PACE_MS);
+
+/** Decides deliveries that are sent again one after the other, in their order. */
+export function decidePaced(deliveries: readonly WebhookDelivery[], now: Date): WebhookDelivery[] {
+  return deliveries.map((each, nth) => decideRedeliver(each, plusMs(now, nth * PACE_MS)));
+}
 
 function newRedeliveryId(): string {
   return `whr_${objectId()}`;
@@ -130,22 +138,22 @@ export function decidePage(
   page: readonly (Matching & { delivery: WebhookDelivery | null })[],
   { urls, now }: { urls: ReadonlyMap<string, string | null>; now: Date },
 ): { redelivery: WebhookRedelivery; again: WebhookDelivery[]; nextAt: Date | null } {
-  const again = page.flatMap(({ delivery, endpointId }) => {
+  const matching = page.flatMap(({ delivery, endpointId }) => {
     if (!delivery || !matchesFilter(delivery, redelivery.filter)) return [];
     if (endpointId !== null && !urls.has(endpointId)) return [];
     const moves = redelivery.toCurrentUrl && endpointId !== null;
     const url = moves ? urls.get(endpointId) : delivery.url;
-    return url ? [{ ...decideRedeliver(delivery, now), url }] : [];
+    return url ? [{ ...delivery, url }] : [];
   });
   const isLast = page.length < BULK_PAGE;
   return {
     redelivery: {
       ...redelivery,
       place: page.at(-1)?.number ?? redelivery.place,
-      done: redelivery.done + again.length,
+      done: redelivery.done + matching.length,
       finishedAt: isLast ? now : null,
     },
-    again,
-    nextAt: isLast ? null : plusMs(now, PAUSE_MS),
+    again: decidePaced(matching, now),
+    nextAt: isLast ? null : nextPageAt(now),
   };
 }

@@ -130,7 +130,8 @@ export function createWebhookDelivery({
         };
         const { next } = state.need(neighbours, webhookId);
         const following = delivery.status !== 'pending' && next ? state.get(deliveries, next) : null;
-        const woken = following && isHeldBack(following) ? [{ ...following, nextAttemptAt: state.now }] : [];
+        const woken =
+          following && isHeldBack(following, state.now) ? [{ ...following, nextAttemptAt: state.now }] : [];
         const due = delivery.status === 'pending' ? [delivery, ...woken] : woken;
         return {
           outcome: health?.disabled ?? null,
@@ -176,10 +177,9 @@ export function createWebhookDelivery({
           at: signedAt,
         })
       : {
-          // A copy of another service's webhook has the id of that.
           ...found.headers,
           ...signedHeaders({
-            webhookId: found.headers?.['x-webhook-id'] ?? delivery.webhookId,
+            webhookId: delivery.webhookId,
             resourceVersion: found.resourceVersion,
             occurredAt: found.occurredAt,
             body,

@@ -1,7 +1,6 @@
 import { DAY_MS, plusMs } from '../kernel/clock.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { accountEndpointId, type FurtherEndpoint, type WebhookEndpoint } from './endpoints.ts';
-import { withoutQueryValues } from './exchange.ts';
 import type { WebhookDelivery } from './model.ts';
 
 // Endpoints that fail for days.
@@ -15,7 +14,7 @@ export const PROBE_INTERVAL_MS = DAY_MS;
 /** The health of an endpoint without a failure. */
 export const HEALTHY = { failingSince: null, failedAttempts: 0, disabledAt: null };
 
-/** An endpoint that was disabled, as the log has it: without the values in the query of its URL, which may be secrets. */
+/** An endpoint that was disabled, as the log and the other endpoints have it: with the host of its URL alone, for the rest may be a secret. */
 export interface DisabledEndpoint {
   endpointId: string;
   url: string;
@@ -61,7 +60,7 @@ export function decideHealth(
 
 function disabledIn({ endpointId, url, failingSince, failedAttempts, disabledAt }: FurtherEndpoint) {
   if (failingSince === null || disabledAt === null) return null;
-  return { endpointId, url: withoutQueryValues(url), failingSince, failedAttempts, disabledAt };
+  return { endpointId, url: `${new URL(url).origin}/***`, failingSince, failedAttempts, disabledAt };
 }
 
 function failedOnceMore({ failingSince, failedAttempts, disabledAt }: FurtherEndpoint, now: Date) {

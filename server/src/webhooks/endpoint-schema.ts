@@ -14,11 +14,12 @@ import {
 import { urlFor } from './attempt-schema.ts';
 import {
   type ConfiguredWebhook,
+  EVERY_EVENT,
   endpointStatusOf,
   type WebhookEndpointService,
   type WebhookSettings,
 } from './endpoints.ts';
-import { DESCRIBED_WEBHOOKS, EVENTS, OPTIONAL_WEBHOOK_EVENTS } from './sent-events.ts';
+import { DESCRIBED_WEBHOOKS, EVENTS, OPTIONAL_WEBHOOK_EVENTS, WEBHOOK_EVENTS } from './sent-events.ts';
 
 const loads = addLoaders({
   webhookEndpoint: ({ webhookEndpoints }, tenant, endpointIds) =>
@@ -90,9 +91,11 @@ builder.node(WebhookEndpointRef, {
       description:
         'Whether events are sent to the URL. Those of a payment with a callbackUrl of its own go there in either case.',
     }),
-    events: t.exposeStringList('events', {
+    events: t.stringList({
       description:
-        'The events that are sent, by the names of webhookEvents; empty for all. Always empty for the URL of the account, which gets the documented ones and its optionalEvents.',
+        'The events that are sent, by the names of webhookEvents; `*` alone for all, those of later versions too. The URL of the account is sent the documented ones and its optionalEvents.',
+      resolve: ({ isOfAccount, events, optionalEvents }) =>
+        isOfAccount ? [...WEBHOOK_EVENTS, ...optionalEvents] : [...events],
     }),
     optionalEvents: t.field({
       type: [OptionalWebhookEventEnum],
@@ -241,7 +244,7 @@ const ConfigureWebhookSuccess = successType<ConfiguredWebhook>(
 );
 
 const EVENTS_DESCRIPTION =
-  'The names of the events to send, as webhookEvents has them, also optional ones; an empty list selects all of them, those of later versions too.';
+  'The names of the events to send, as webhookEvents has them, also optional ones; `*` selects all of them, those of later versions too. An empty list is refused: `enabled: false` sends none.';
 
 const CreateWebhookEndpointInput = builder.inputType('CreateWebhookEndpointInput', {
   fields: (t) => ({
@@ -251,7 +254,7 @@ const CreateWebhookEndpointInput = builder.inputType('CreateWebhookEndpointInput
       description:
         'The public https URL, at most 500 characters, that receives events from now on. No other endpoint of the environment has it.',
     }),
-    events: t.stringList({ defaultValue: [], description: EVENTS_DESCRIPTION }),
+    events: t.stringList({ defaultValue: [EVERY_EVENT], description: EVENTS_DESCRIPTION }),
   }),
 });
 

@@ -8,12 +8,14 @@ import { isHeld } from './endpoint-health.ts';
 import { endpointTable } from './endpoint-store.ts';
 import {
   assertEndpointUrl,
-  assertNoNull,
+  EVERY_EVENT,
   type FurtherEndpoint,
   furtherSettingsOf,
   noEndpoints,
-  parsePreviousSecretHours,
+  parseChanges,
   settingsOf,
+  urlsOf,
+  type WebhookEndpoint,
   type WebhookEndpointService,
   type WebhookSettings,
 } from './endpoints.ts';
@@ -47,7 +49,7 @@ export function createWebhookEndpoints({
   return {
     async create(tenant, { url, events: given }) {
       assertEndpointUrl(url, privateAddresses);
-      const events = parseEvents(given) ?? [];
+      const events = parseEvents(given) ?? [EVERY_EVENT];
       const [freshSecret, ofAccount] = [newWebhookSecret(), newWebhookSecret()];
       return committer.change({
         tenant,
@@ -66,30 +68,26 @@ export function createWebhookEndpoints({
     },
 
     async update(tenant, input) {
-      assertNoNull(input);
       const { endpointId } = input;
-      const [url, enabled] = [input.url ?? undefined, input.enabled ?? undefined];
-      if (url !== undefined) assertEndpointUrl(url, privateAddresses);
+      const changes = parseChanges(input, privateAddresses);
       const events = parseEvents(input.events);
-      const previousSecretHours = parsePreviousSecretHours(input.previousSecretHours);
       const freshSecret = newWebhookSecret();
       return committer.change({
         tenant,
         read: (reader) => reader.load(endpoints, ENDPOINT),
         decide(state) {
           const before = state.get(endpoints, ENDPOINT);
+          const isOpen = (each: WebhookEndpoint | null) =>
+            Boolean(urlsOf(tenant, each).get(endpointId)) && !isHeld(each, endpointId);
           const { endpoint, updated, secret } = decideUpdateEndpoint(tenant, before, endpointId, {
-            ...{ url, enabled, events, previousSecretHours, freshSecret, now: state.now },
-            rotateSecret: input.rotateSecret === true,
+            ...changes,
+            ...{ events, freshSecret, now: state.now },
           });
           return {
             outcome: { ...shown(updated, state.now), secret },
             writes: {
               records: [put(endpoints, endpoint)],
-              tasks:
-                (enabled || isHeld(before, endpointId)) && !isHeld(endpoint, endpointId)
-                  ? [settleAt(endpointId, state.now)]
-                  : [],
+              tasks: isOpen(before) || !isOpen(endpoint) ? [] : [settleAt(endpointId, state.now)],
             },
           };
         },

@@ -43,7 +43,7 @@ export interface FurtherEndpoint extends SigningSecrets {
   endpointId: string;
   url: string;
   enabled: boolean;
-  /** The names of the events that are sent; empty for all. A newer server may have stored one that this one does not know. */
+  /** The names of the events that are sent, or `*`. A newer server may have stored one that this one does not know. */
   events: readonly string[];
   createdAt: Date;
   /** The first failure after the last success; null if it does not fail. */
@@ -54,9 +54,12 @@ export interface FurtherEndpoint extends SigningSecrets {
   disabledAt: Date | null;
 }
 
+/** The choice of all events, those of later versions too. */
+export const EVERY_EVENT = '*';
+
 /** Whether an endpoint is sent an event, by its name in either environment. */
 export function selects({ enabled, events }: FurtherEndpoint, event: string): boolean {
-  return enabled && (events.length === 0 || events.includes(event.replace('.test.', '.')));
+  return enabled && (events.includes(EVERY_EVENT) || events.includes(event.replace('.test.', '.')));
 }
 
 /** The endpoints of a tenant that has configured none. */
@@ -107,7 +110,7 @@ export interface ConfigureWebhookInput extends EndpointChanges {
 
 export interface CreateEndpointInput {
   url: string;
-  /** The names of the events to send; none for all. */
+  /** The names of the events to send, or `*`; all if it is left out. */
   events?: readonly string[] | null | undefined;
 }
 
@@ -116,26 +119,31 @@ export interface UpdateEndpointInput extends EndpointChanges {
   events?: readonly string[] | null | undefined;
 }
 
-/**
- * Refuses null, which may be a value that was lost: a server that leaves it would not have done what was meant.
- * @throws ValidationError
- */
-export function assertNoNull(input: ConfigureWebhookInput | UpdateEndpointInput): void {
-  const given: Readonly<Record<string, unknown>> = { ...input };
-  const fields = ['url', 'enabled', 'previousSecretHours', 'optionalEvents', 'events']
-    .filter((member) => given[member] === null)
-    .map((member) => ({ path: `input.${member}`, message: nullMessage('no change') }));
-  if (fields.length > 0) throw new ValidationError(fields);
-}
-
 /** @throws ValidationError */
 export function assertEndpointUrl(url: string, privateAddresses: boolean): void {
   const { error } = callableUrl(privateAddresses).safeParse(url);
   if (error) throw new ValidationError([{ path: 'input.url', message: error.issues[0]!.message }]);
 }
 
+/**
+ * Reads the changes that every endpoint takes. Null is refused, which may be a value that was lost: a server that leaves it
+ * would not have done what was meant.
+ * @throws ValidationError
+ */
+export function parseChanges(input: ConfigureWebhookInput | UpdateEndpointInput, privateAddresses: boolean) {
+  const given: Readonly<Record<string, unknown>> = { ...input };
+  const nulls = ['url', 'enabled', 'previousSecretHours', 'optionalEvents', 'events']
+    .filter((member) => given[member] === null)
+    .map((member) => ({ path: `input.${member}`, message: nullMessage('no change') }));
+  if (nulls.length > 0) throw new ValidationError(nulls);
+  const [url, enabled] = [input.url ?? undefined, input.enabled ?? undefined];
+  if (url !== undefined) assertEndpointUrl(url, privateAddresses);
+  const previousSecretHours = parsePreviousSecretHours(input.previousSecretHours);
+  return { url, enabled, rotateSecret: input.rotateSecret === true, previousSecretHours };
+}
+
 /** Reads how long earlier secrets still sign; null if the input does not say it. @throws ValidationError */
-export function parsePreviousSecretHours(hours: number | null | undefined): number | null {
+function parsePreviousSecretHours(hours: number | null | undefined): number | null {
   if (hours == null) return null;
   if (!Number.isInteger(hours) || hours < 0 || hours > MAX_PREVIOUS_HOURS)
     throw new ValidationError([
@@ -156,7 +164,7 @@ export interface WebhookSettings {
   isOfAccount: boolean;
   url: string;
   enabled: boolean;
-  /** The events of a further endpoint; empty for all. The URL of the account has none. */
+  /** The events of a further endpoint, or `*`; none for the URL of the account, which has optionalEvents. */
   events: readonly string[];
   optionalEvents: readonly string[];
   /** The instant until which an earlier secret signs too; null if none does. */

@@ -3,13 +3,13 @@ import { type Committer, put, type Reader, type State } from '../state/commit/co
 import type { Database } from '../state/db/database.ts';
 import type { TaskHandler } from '../state/work/queue.ts';
 import type { Task } from '../state/work/store.ts';
-import { BULK_PAGE, PAUSE_MS } from './bulk.ts';
+import { BULK_PAGE, decidePaced, nextPageAt } from './bulk.ts';
 import { deliveries, ENDPOINT, endpoints } from './collections.ts';
 import { isHeld, PROBE_INTERVAL_MS } from './endpoint-health.ts';
 import { urlsOf } from './endpoints.ts';
 import { statusEvents } from './events.ts';
 import { attemptAt, attemptOf, PROBE, probeAt, SETTLE, settleAt, type WebhookDelivery } from './model.ts';
-import { decideCancel, decideRedeliver } from './series.ts';
+import { decideCancel } from './series.ts';
 import { selectUnsent } from './store.ts';
 
 /** The tasks of deliveries that an endpoint has not got: after it was deleted, while it is disabled, and afterwards. */
@@ -32,10 +32,10 @@ export function createHeldDelivery({ database, committer }: { database: Database
 
   /** Sends deliveries that are still held to a URL. */
   function sentAgain(state: State, url: string, webhookIds: readonly string[]): WebhookDelivery[] {
-    return webhookIds
+    const held = webhookIds
       .map((webhookId) => state.need(deliveries, webhookId))
-      .filter(({ status }) => status === 'held')
-      .map((each) => ({ ...decideRedeliver(each, state.now), url }));
+      .filter(({ status }) => status === 'held');
+    return decidePaced(held, state.now).map((each) => ({ ...each, url }));
   }
 
   /** Cancels deliveries of an endpoint that was deleted, or sends those that were held, a page at a time. */
@@ -65,10 +65,10 @@ export function createHeldDelivery({ database, committer }: { database: Database
         // One that is switched off gets what is held once it is switched on.
         if (url === null || isHeld(stored, endpointId)) return done({});
         const sent = sentAgain(state, url, held);
-        const again = held.length === BULK_PAGE ? [settleAt(endpointId, plusMs(state.now, PAUSE_MS))] : [];
+        const again = held.length === BULK_PAGE ? [settleAt(endpointId, nextPageAt(state.now))] : [];
         return done({
           ...writesOf(state, sent),
-          tasks: [...sent.map((each) => attemptAt(each, state.now)), ...again],
+          tasks: [...sent.map((each) => attemptAt(each, each.nextAttemptAt!)), ...again],
         });
       },
     });
@@ -93,7 +93,7 @@ export function createHeldDelivery({ database, committer }: { database: Database
           writes: {
             ...writesOf(state, tried),
             tasks: [
-              ...tried.map((each) => attemptAt(each, state.now)),
+              ...tried.map((each) => attemptAt(each, each.nextAttemptAt!)),
               ...(isDisabled ? [probeAt(endpointId, plusMs(state.now, PROBE_INTERVAL_MS))] : []),
             ],
             done: [task],

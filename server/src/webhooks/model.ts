@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { objectId } from '../kernel/ids.ts';
 import { among, before, type Conditions, equal, from, matches, named } from '../kernel/list-filter.ts';
 import type { ListedRange, ListRange } from '../kernel/list-range.ts';
@@ -115,6 +116,11 @@ export interface WebhookAttempt {
 
 export function newWebhookId(): string {
   return `whd_${objectId()}`;
+}
+
+/** The id of the copy of another service's webhook to an endpoint. */
+export function copiedWebhookId(webhookId: string, endpointId: string): string {
+  return `whd_${createHash('sha256').update(`${endpointId} ${webhookId}`).digest('hex').slice(0, 24)}`;
 }
 
 /** Whether a text can be the id of a delivery, of this server or of another service. */

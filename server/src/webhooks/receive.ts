@@ -27,7 +27,7 @@ import { ENDPOINT, endpoints, received, receivedBodies, relayedDeliveries } from
 import { isHeld } from './endpoint-health.ts';
 import { selects, type WebhookEndpoint } from './endpoints.ts';
 import { statusEvents } from './events.ts';
-import { attemptAt, isSameEndpoint, isWebhookId, newWebhookId } from './model.ts';
+import { attemptAt, copiedWebhookId, isSameEndpoint, isWebhookId } from './model.ts';
 import { parsePayload } from './payload.ts';
 import { isSignedWith } from './signing.ts';
 import type { NewDelivery } from './store.ts';
@@ -405,7 +405,10 @@ function relaysOf(message: Message, payment: MirroredRow, ownUrl: URL, now: Date
   ];
 }
 
-/** Copies the same bytes to each further endpoint that selects the event, which signs them with its own secret. */
+/**
+ * Copies the same bytes to each further endpoint that selects the event, signed with its own secret, as a delivery of its own.
+ * The id of that follows from the service's, so that a webhook that comes again has the same.
+ */
 function copiesOf(
   message: Message,
   {
@@ -421,12 +424,9 @@ function copiesOf(
     .filter((each) => selects(each, event))
     .map(({ endpointId, url }): NewDelivery => {
       const waits = isHeld(endpoint, endpointId);
-      const shared = passedOn(message, { event, about: about ?? { type: 'webhook', id: webhookId }, now });
       return {
-        ...shared,
-        // The service's id goes with the bytes; here each delivery has its own.
-        headers: { ...shared.headers, 'x-webhook-id': webhookId },
-        ...{ webhookId: newWebhookId(), endpointId, url },
+        ...passedOn(message, { event, about: about ?? { type: 'webhook', id: webhookId }, now }),
+        ...{ webhookId: copiedWebhookId(webhookId, endpointId), endpointId, url },
         ...{ status: waits ? 'held' : 'pending', nextAttemptAt: waits ? null : now },
       };
     });

@@ -50,7 +50,7 @@ export function createWebhookRedelivery({
                   statusEvents(each, state.need(deliveries, each.webhookId).status),
                 ),
                 tasks: [
-                  ...again.map((each) => attemptAt(each, state.now)),
+                  ...again.map((each) => attemptAt(each, each.nextAttemptAt!)),
                   ...(nextAt ? [{ kind: RESEND, key: task.key, at: nextAt }] : []),
                 ],
                 done: [task],

@@ -13,6 +13,7 @@ import { subscriptionWebhook, subscriptionWebhooks } from '../money-in/subscript
 import { payoutWebhook, payoutWebhooks } from '../money-out/payouts/wire.ts';
 import { subaccountPayoutWebhook, subaccountPayoutWebhooks } from '../money-out/subaccounts/wire.ts';
 import type { StoredEvent } from '../state/events/event.ts';
+import { EVERY_EVENT } from './endpoints.ts';
 import { webhookEndpointWebhook, webhookEndpointWebhooks } from './wire.ts';
 
 /** Every event that the server sends, from its slice's wire. Its order is that of every list. */
@@ -142,22 +143,27 @@ export function isSent(name: string, optedInto: readonly string[]): boolean {
   return !isOptional(event as EventName) || optedInto.includes(event);
 }
 
-/** The optional events in a choice of events of a further endpoint: an empty choice has them all. */
+/** The optional events in a choice of events of a further endpoint. */
 export function optionalAmong(chosen: readonly string[]): readonly OptionalWebhookEvent[] {
-  return OPTIONAL_WEBHOOK_EVENTS.filter((event) => chosen.length === 0 || chosen.includes(event));
+  return OPTIONAL_WEBHOOK_EVENTS.filter((event) => chosen.includes(EVERY_EVENT) || chosen.includes(event));
 }
 
-/** Reads the events of a further endpoint by their names, without duplicates; null if there is no choice. @throws ValidationError */
-export function parseEvents(events: readonly string[] | null | undefined): readonly EventName[] | null {
+/**
+ * Reads the events of a further endpoint by their names, without duplicates, or `*`; null if there is no choice.
+ * @throws ValidationError
+ */
+export function parseEvents(events: readonly string[] | null | undefined): readonly string[] | null {
   if (events == null) return null;
   const chosen = events.map((event) =>
-    NAMES.find((name) => name === event || EVENTS[name].nameInSandbox === event),
+    event === EVERY_EVENT
+      ? event
+      : NAMES.find((name) => name === event || EVENTS[name].nameInSandbox === event),
   );
+  const refuse = (message: string) => new ValidationError([{ path: 'input.events', message }]);
+  if (chosen.length === 0) throw refuse(`must have an event, or "${EVERY_EVENT}" for all`);
   if (chosen.includes(undefined))
-    throw new ValidationError([
-      { path: 'input.events', message: 'must be names of events in webhookEvents' },
-    ]);
-  return NAMES.filter((name) => chosen.includes(name));
+    throw refuse(`must be names of events in webhookEvents, or "${EVERY_EVENT}" for all`);
+  return chosen.includes(EVERY_EVENT) ? [EVERY_EVENT] : NAMES.filter((name) => chosen.includes(name));
 }
 
 /** Reads a choice of events, without duplicates; null if there is none. @throws ValidationError */

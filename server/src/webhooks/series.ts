@@ -54,15 +54,15 @@ export function heldBackUntil(
   return until > now && earlier.some((each) => each?.status === 'pending') ? until : null;
 }
 
-/** Whether a delivery waits for an earlier one and not for its own next attempt. */
-export function isHeldBack({ status, attempts }: WebhookDelivery): boolean {
-  return status === 'pending' && attempts === 0;
+/** Whether a delivery may wait for an earlier one, and not for its own next attempt. */
+export function isHeldBack({ status, attempts, createdAt }: WebhookDelivery, now: Date): boolean {
+  return status === 'pending' && attempts === 0 && plusMs(createdAt, HOLD_BACK_MS) > now;
 }
 
-/** Decides a redelivery: a new series of attempts; a pending delivery is due now and stays in its series. */
-export function decideRedeliver(delivery: WebhookDelivery, now: Date): WebhookDelivery {
-  if (delivery.status === 'pending') return { ...delivery, nextAttemptAt: now };
-  return { ...delivery, status: 'pending', failures: 0, nextAttemptAt: now };
+/** Decides a redelivery at an instant: a new series of attempts; a pending delivery is due then and stays in its series. */
+export function decideRedeliver(delivery: WebhookDelivery, at: Date): WebhookDelivery {
+  if (delivery.status === 'pending') return { ...delivery, nextAttemptAt: at };
+  return { ...delivery, status: 'pending', failures: 0, nextAttemptAt: at };
 }
 
 /** Decides a delivery whose endpoint is disabled by its failures: it waits for the endpoint, and not for an instant. */

@@ -9,14 +9,7 @@ import { selectAttempts, selectExchanges } from './attempt-store.ts';
 import { deliveries, ENDPOINT, endpoints } from './collections.ts';
 import { decideConfigure } from './endpoint-changes.ts';
 import { endpointTable } from './endpoint-store.ts';
-import {
-  assertEndpointUrl,
-  assertNoNull,
-  isFurther,
-  parsePreviousSecretHours,
-  settingsOf,
-  urlsOf,
-} from './endpoints.ts';
+import { isFurther, parseChanges, settingsOf, urlsOf } from './endpoints.ts';
 import { statusEvents } from './events.ts';
 import { attemptAt, type WebhookService } from './model.ts';
 import { parseOptionalEvents } from './sent-events.ts';
@@ -42,24 +35,16 @@ export function createWebhookService({
 
   return {
     async configure(tenant, input) {
-      assertNoNull(input);
-      const [url, enabled] = [input.url ?? undefined, input.enabled ?? undefined];
-      if (url !== undefined) assertEndpointUrl(url, privateAddresses);
+      const changes = parseChanges(input, privateAddresses);
       const optionalEvents = parseOptionalEvents(input.optionalEvents);
-      const previousSecretHours = parsePreviousSecretHours(input.previousSecretHours);
       const freshSecret = newWebhookSecret();
       return committer.change({
         tenant,
         read: (reader) => reader.load(endpoints, ENDPOINT),
         decide(state) {
           const { endpoint, secret } = decideConfigure(state.get(endpoints, ENDPOINT), {
-            url,
-            enabled,
-            rotateSecret: input.rotateSecret === true,
-            previousSecretHours,
-            freshSecret,
-            optionalEvents,
-            now: state.now,
+            ...changes,
+            ...{ optionalEvents, freshSecret, now: state.now },
           });
           return {
             outcome: { ...settingsOf(tenant, endpoint, state.now)!, secret },

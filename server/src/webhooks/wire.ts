@@ -13,8 +13,8 @@ export const webhookEndpointWebhooks = {
       endpointId: z.string().meta({ examples: ['whe_65f0c0ffee65f0c0ffee65f0'] }),
       url: z.string().meta({
         format: 'uri',
-        description: 'Its URL; the values in its query are ***',
-        examples: ['https://estoque.example/psa'],
+        description: 'The host of its URL; path and query, which may be secrets, are ***',
+        examples: ['https://estoque.example/***'],
       }),
       failingSince: instant.meta({ description: 'The first failure after its last success' }),
       failedAttempts: z.int().min(1).meta({ description: 'The attempts that have failed since then' }),

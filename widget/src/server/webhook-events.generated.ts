@@ -835,7 +835,7 @@ export interface DeliveryOutOfStockEvent extends WebhookEnvelope<'delivery'> {
 export interface WebhookEndpointDisabledEvent extends WebhookEnvelope<'webhook_endpoint'> {
   event: 'webhook_endpoint.disabled';
   endpointId: string;
-  /** Its URL; the values in its query are ***. */
+  /** The host of its URL; path and query, which may be secrets, are ***. */
   url: string;
   /** The first failure after its last success. */
   failingSince: string;

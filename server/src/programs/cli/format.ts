@@ -136,7 +136,7 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
         status: endpointStatusOf,
         'failing since': ({ failingSince }) => (failingSince === null ? '' : formatInstant(failingSince)),
         events: ({ isOfAccount, events, optionalEvents }) =>
-          isOfAccount ? ['documented', ...optionalEvents].join(', ') : events.join(', ') || 'all',
+          (isOfAccount ? ['documented', ...optionalEvents] : events).join(', '),
       });
     case 'webhooks.list':
       return formatTable((result as { deliveries: Json<WebhookDelivery>[] }).deliveries, 'None matches.', {
