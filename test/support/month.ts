@@ -13,6 +13,7 @@ const HOUR_MS = 3_600_000;
 const NEVER_REFUNDED = '4000000000005126';
 
 export interface Merchant {
+  key: string;
   client: GraphQLClient;
   rest: RestClient;
   tenant: Tenant;
@@ -27,7 +28,7 @@ export async function openMerchant(app: TestApp): Promise<Merchant> {
   });
   const key = await addKey(app, { accountId });
   const tenant: Tenant = { accountId, environment: 'live' };
-  return { client: app.client(key), rest: app.rest(key), tenant, names: {} };
+  return { key, client: app.client(key), rest: app.rest(key), tenant, names: {} };
 }
 
 /** Moves money in every way in which it can move. */
