@@ -81,7 +81,7 @@ async function patiently(send: () => Promise<RestAnswer>): Promise<RestAnswer> {
 }
 
 beforeAll(async () => {
-  app = await startApp({ environment: { PSA_WEBHOOK_PRIVATE_ADDRESSES: 'on' } });
+  app = await startApp({ environment: { PSA_WEBHOOK_PRIVATE_ADDRESSES: 'on' }, restLimit: undefined });
   live = patient(createRestClient(app.url, LIVE_KEY));
   sandbox = patient(createRestClient(app.url, TEST_KEY));
   receiver = await openReceiver();

@@ -28,7 +28,7 @@ describe('the budget of a facade under strangers', () => {
   let service: Service;
   let attempts = 0;
   beforeAll(async () => {
-    service = await startService({ restLimit: 1_000_000 });
+    service = await startService();
   });
   afterAll(() => service.app.close());
 

@@ -1415,7 +1415,7 @@ async function lookAt(client: GraphQLClient, ids: Partial<Ids>): Promise<void> {
 }
 
 async function startEmbedded(): Promise<Setting> {
-  const app = await startApp({ environment: ENVIRONMENT, restLimit: 1_000_000 });
+  const app = await startApp({ environment: ENVIRONMENT });
   const [first] = await app.database.sql.selectFrom('account').select('id').execute();
   const other = await addAccount(app);
   const wait = { settled: () => app.work.settled(), pass: (ms: number) => advanceClock(app, ms) };
@@ -1458,7 +1458,7 @@ async function startEmbedded(): Promise<Setting> {
 }
 
 async function startRemote(): Promise<Setting> {
-  const service = await startService({ environment: ENVIRONMENT, restLimit: 1_000_000 });
+  const service = await startService({ environment: ENVIRONMENT });
   const pair: Pair = await startPair({
     service,
     requestsPerMinute: 100_000,

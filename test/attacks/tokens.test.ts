@@ -25,7 +25,7 @@ const DAY = 86_400_000;
 let pair: Pair;
 let app: TestApp;
 beforeAll(async () => {
-  const service = await startService({ environment: ENVIRONMENT, restLimit: 1_000_000 });
+  const service = await startService({ environment: ENVIRONMENT });
   pair = await startPair({ service, environment: ENVIRONMENT, requestsPerMinute: 100_000 });
   app = pair.service;
 }, 120_000);

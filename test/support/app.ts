@@ -81,8 +81,9 @@ export async function startServer({
     onFatal: (error) => faults.push(error),
     databaseTime,
     testing: {
-      // All requests of the tests come from one network.
+      // All requests of the tests come from one network, and many from one account, while the clock stands still.
       strangerLimit: 1_000_000,
+      restLimit: 1_000_000,
       // A test waits for the turns of the event loop, which timers of the machine do not count as.
       upstreamTuning: { gatherMs: 0 },
       ...testing,

@@ -32,7 +32,7 @@ describe('a service and a facade in front of it', () => {
   let service: Service;
   const streams: Stream[] = [];
   beforeAll(async () => {
-    service = await startService({ restLimit: 1_000_000 });
+    service = await startService();
   });
   afterEach(async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()));

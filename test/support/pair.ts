@@ -27,17 +27,14 @@ type OpenDatabase = (clock: ManualClock) => Promise<Database>;
 export async function startService({
   clock = createManualClock(),
   open = openFreshDatabase,
-  restLimit,
   environment = {},
 }: {
   clock?: ManualClock;
   open?: OpenDatabase;
-  /** The limit of REST requests per minute and account, in place of the document's. */
-  restLimit?: number;
   environment?: Record<string, string>;
 } = {}): Promise<Service> {
   const { database, statements } = watchStatements(await open(clock));
-  const app = await startApp({ database, clock, environment, ...(restLimit && { restLimit }) });
+  const app = await startApp({ database, clock, environment });
   return { app, clock, statements };
 }
 
@@ -92,7 +89,6 @@ export async function startPair({
   environment?: Record<string, string>;
   /** The environment of a new service. */
   clock?: ManualClock;
-  restLimit?: number;
 } = {}): Promise<Pair> {
   const service = ownService ?? (await startService(options));
   const { app, clock } = service;

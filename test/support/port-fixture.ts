@@ -87,7 +87,7 @@ export function describeRemote(
     });
     tests(async (account = {}) => {
       // One service for all tests, each with its own merchant and facade. Request limits are tested elsewhere.
-      started ??= startService({ restLimit: 1_000_000 });
+      started ??= startService();
       const { url: databaseUrl, release } = await takePostgres();
       const pair = await startPair({
         service: await started,

@@ -15,7 +15,7 @@ const MINUTE = 60 * SECOND;
 describe('a facade whose operator has named the families of the service', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ restLimit: 1_000_000 });
+    service = await startService();
   });
   afterAll(async () => {
     expect(service.app.faults).toEqual([]);

@@ -12,7 +12,7 @@ const LOST_ANSWER = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHav
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService({ restLimit: 1_000_000 });
+  service = await startService();
 });
 afterAll(async () => {
   expect(service.app.faults).toEqual([]);

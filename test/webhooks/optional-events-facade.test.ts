@@ -25,7 +25,7 @@ const REVOKE = 'mutation ($tokenId: String) { revokeToken(tokenId: $tokenId) { _
 describe('a facade of a service whose optional events are all opted into', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ restLimit: 1_000_000 });
+    service = await startService();
   });
   afterAll(async () => {
     expect(service.app.faults).toEqual([]);

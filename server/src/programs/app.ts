@@ -130,7 +130,7 @@ export interface Testing {
   /** The times that an HTTP client has. */
   deadlines?: Partial<Deadlines>;
   /** The limit of requests a minute on `/v1`, in place of the document's, which fast tests and benchmarks exceed. */
-  restLimit?: number;
+  restLimit?: number | undefined;
   /** The limit of requests without a known credential, and of card forms, a minute from one network. */
   strangerLimit?: number | undefined;
   /** The number of answers to a query before it is compiled. */

@@ -206,7 +206,7 @@ describe('a language that a merchant gives', () => {
 describe('a language in front of another service', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ restLimit: 1_000_000 });
+    service = await startService();
   });
   afterAll(async () => {
     expect(service.app.faults).toEqual([]);

@@ -29,7 +29,7 @@ const OF_SUBACCOUNTS = `query ($status: [SubaccountPayoutStatus!], $filter: Suba
 
 let pair: Pair;
 beforeAll(async () => {
-  pair = await startPair({ restLimit: 1_000_000 });
+  pair = await startPair();
 });
 afterAll(async () => {
   expect(pair?.service.faults).toEqual([]);

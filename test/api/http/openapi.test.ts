@@ -19,7 +19,6 @@ beforeAll(async () => {
     database,
     clock,
     environment: { PUBLIC_URL: 'https://pay.example/psa' },
-    restLimit: 100_000,
   });
   description = (await describedBy()).body;
 });

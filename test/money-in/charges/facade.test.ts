@@ -15,7 +15,7 @@ const FOLLOW = `subscription ($chargeId: String!) {
 describe('a facade of a service with charges', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ restLimit: 1_000_000 });
+    service = await startService();
   });
   afterAll(async () => {
     expect(service.app.faults).toEqual([]);

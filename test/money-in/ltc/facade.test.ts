@@ -12,7 +12,7 @@ const FOLLOW = `subscription ($paymentId: String!) {
 describe('a facade of a service with payments by LTC', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ restLimit: 1_000_000 });
+    service = await startService();
   });
   afterAll(async () => {
     expect(service.app.faults).toEqual([]);

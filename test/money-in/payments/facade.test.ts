@@ -24,7 +24,7 @@ const FOLLOW_ALL = `subscription ($after: String) {
 describe('a facade of a service with PIX payments', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ restLimit: 1_000_000 });
+    service = await startService();
   });
   afterAll(async () => {
     expect(service.app.faults).toEqual([]);

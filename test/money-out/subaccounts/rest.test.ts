@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { firstTenant } from '../../../server/src/access/service.ts';
 import type { Tenant } from '../../../server/src/kernel/tenant.ts';
 import { addAccount, addKey } from '../../support/accounts.ts';
@@ -6,7 +6,6 @@ import { startApp, TEST_KEY, type TestApp } from '../../support/app.ts';
 import { fund } from '../../support/funds.ts';
 import type { RestAnswer } from '../../support/rest.ts';
 
-const MINUTE = 60_000;
 const NOWHERE = `sacc_${'0'.repeat(32)}`;
 const KEY = 'bia@cliente.example';
 
@@ -17,8 +16,6 @@ beforeAll(async () => {
   tenant = await firstTenant(app.database.sql);
   await fund({ database: app.database, tenant }, { cents: 10_000_000 });
 });
-// The clock advances, because an account has 120 requests a minute.
-beforeEach(() => app.clock.advance(MINUTE));
 afterAll(async () => {
   expect(app.faults).toEqual([]);
   await app.close();

@@ -119,7 +119,6 @@ describe('the first page of a long list', () => {
     app = await startApp({
       database: explained.database,
       environment: { PSA_GRAPHQL_LIMIT: '1000000' },
-      restLimit: 1_000_000,
     });
     const owners = [];
     for (const [of, rare] of [
