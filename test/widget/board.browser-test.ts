@@ -113,6 +113,34 @@ describe('the elements of one token', () => {
     expect((await readWorld(world)).subscriptions.at(-1)?.kinds).toEqual(['PAYOUT']);
   });
 
+  it.each(['ws', 'sse', 'poll'] as const)(
+    'where a renewed token lacks the scope of one element, the others go on over %s',
+    async (transport) => {
+      const world = await openWorld({ count: 1 });
+      const renewed = await openWorld({ token: world.token, renew: true });
+      const properties = { transport, renewToken: async () => renewed.token };
+      const payouts = await place('psa-payouts', world, properties);
+      const wallet = await place('psa-wallet', world, properties);
+      await openWorld({ token: renewed.token, forbids: 'Wallet' });
+      await act(world.token, { expire: true });
+      await shows(() => wallet.phase, 'error');
+      expect(wallet.matches(':state(forbidden)')).toBe(true);
+      await act(renewed.token, { add: {} });
+      await shows(() => payouts.totalCount, 2);
+      expect(payouts.phase).toBe('ready');
+    },
+  );
+
+  it('an element with a function alone joins those that have their token from it', async () => {
+    const world = await openWorld({ count: 1 });
+    const renewToken = vi.fn(async () => world.token);
+    const first = await place('psa-payouts', world, { token: undefined, renewToken });
+    const second = await place('psa-wallet', world, { token: undefined, renewToken });
+    expect([first.token, second.token]).toEqual([world.token, world.token]);
+    expect(renewToken).toHaveBeenCalledOnce();
+    expect((await readWorld(world)).subscriptions.at(-1)?.kinds).toEqual(['PAYOUT', 'WALLET']);
+  });
+
   it('elements of different accounts share nothing', async () => {
     const [first, second] = [await openWorld({ count: 2 }), await openWorld({ count: 5 })];
     const one = await place('psa-payouts', first);

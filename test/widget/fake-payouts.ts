@@ -37,6 +37,8 @@ export interface PayoutsWorld {
   fail?: { code?: string; status?: number; times: number; retryAfterSeconds?: number; hold?: boolean };
   /** The name of the failing queries; the others succeed. */
   failOnly?: string;
+  /** The scope that the token lacks: queries whose names begin so, and streams of this kind, are FORBIDDEN. */
+  forbids?: string;
   /** The age in answers to queries, as from a server in front of another service. */
   upstream?: { ageSeconds: number; stale: boolean; keyRefused?: boolean };
   /** Whether old updates are deleted, so that a cursor is refused. */
@@ -209,12 +211,16 @@ export async function startFakePayouts(): Promise<{
     {
       query,
       variables,
-    }: { query: string; variables: PayoutPageVariables & { ids?: string[]; after?: string } },
+    }: {
+      query: string;
+      variables: PayoutPageVariables & { ids?: string[]; after?: string; kinds?: string[] };
+    },
   ): Promise<void> {
     const token = tokenOf(request.headers.authorization);
     const world = worlds.get(token);
     if (!world) return json(response, { errors: [error('UNAUTHENTICATED')] }, 401);
     const name = /\w+ (\w+)/.exec(query)?.[1] ?? '';
+    if (isForbidden(world, name, variables.kinds)) return json(response, { errors: [error('FORBIDDEN')] });
     const { fail } = world;
     if (fail && fail.times > 0 && (!world.failOnly || world.failOnly === name)) {
       fail.times--;
@@ -286,6 +292,7 @@ export async function startFakePayouts(): Promise<{
         if (!world) return socket.close(4403, 'Forbidden');
         const { after = null, kinds = [] }: StreamVariables = payload.variables;
         if (world.forgotten && after) return send({ type: 'error', id, payload: [error('CURSOR_EXPIRED')] });
+        if (isForbidden(world, '', kinds)) return send({ type: 'error', id, payload: [error('FORBIDDEN')] });
         const stop = listen(
           world,
           'ws',
@@ -334,6 +341,10 @@ function listen(
 function kindOf(update: object): string {
   if ('sale' in update || 'refund' in update) return kindOfSale(update as { sale?: Sale });
   return 'payout' in update ? 'PAYOUT' : 'WALLET';
+}
+
+function isForbidden({ forbids }: World, name: string, kinds: readonly string[] = []): boolean {
+  return forbids !== undefined && (name.startsWith(forbids) || kinds.includes(forbids.toUpperCase()));
 }
 
 interface StreamVariables {

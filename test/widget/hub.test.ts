@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { BoardHost } from '../../widget/src/board/board-host.ts';
-import { Hub, type Member } from '../../widget/src/board/hub.ts';
+import { Hub, hubOf, type Member } from '../../widget/src/board/hub.ts';
 import { type Deferred, deferred } from '../support/deferred.ts';
 
 beforeEach(() => {
@@ -69,6 +69,43 @@ test('The answer to a member that has left is not shown, and its refusal ends no
   expect(shown).toHaveBeenCalledTimes(2);
   expect(ended).not.toHaveBeenCalled();
   other.leave();
+});
+
+test('A stream that lacks a scope makes the members read again, once for each token', async () => {
+  const { hub, place } = open();
+  const members = [place(), place()];
+  const follow = async () => {
+    const following = members.map((member) => member.follow());
+    await turns();
+    members[0]!.polls.at(-1)!.resolve(refusal());
+    return Promise.all(following);
+  };
+  expect(await follow()).toEqual([undefined, undefined]);
+  expect(hub.cursor).toBeUndefined();
+  hub.cursor = 'u2';
+  expect(await follow()).toEqual([FORBIDDEN, FORBIDDEN]);
+  hub.token = 'ps_dashboard_2';
+  hub.cursor = 'u3';
+  expect(await follow()).toEqual([undefined, undefined]);
+});
+
+test('An element with a function alone joins the hub whose token came from it, and gets that token', () => {
+  const renewToken = async () => 'ps_dashboard_1';
+  const host = (given: object) =>
+    ({ endpoint: '/graphql', transport: 'poll', renewToken, ...given }) as BoardHost;
+  const first = { host: host({}) } as Member;
+  const hub = hubOf(first.host);
+  hub.join(first);
+  hub.token = 'ps_dashboard_1';
+  const [second, stranger] = [
+    { host: host({}) } as Member,
+    { host: host({ renewToken: () => '' }) } as Member,
+  ];
+  expect(hubOf(second.host)).toBe(hub);
+  hub.join(second);
+  expect([first.host.token, second.host.token]).toEqual(['ps_dashboard_1', 'ps_dashboard_1']);
+  expect(hubOf(stranger.host)).not.toBe(hub);
+  for (const member of [first, second]) hub.leave(member);
 });
 
 test('A member that has left before it follows opens no stream', async () => {

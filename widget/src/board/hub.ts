@@ -64,6 +64,8 @@ export class Hub {
   #held: string | undefined;
   #stream: AbortController | undefined;
   #isOpening = false;
+  /** The token whose stream was refused once for want of a scope. */
+  #narrow: string | undefined;
 
   constructor(host: BoardHost) {
     this.#endpoint = endpointOf(host) ?? '';
@@ -74,18 +76,19 @@ export class Hub {
 
   readonly #firstRenewal: BoardHost['renewToken'];
 
-  /** Whether an element belongs here. Before the first token its function must be the same. */
+  /** Whether an element belongs here. Without a token its function must be the same. */
   serves(host: BoardHost): boolean {
     return (
       this.#endpoint === endpointOf(host) &&
       this.#transport === host.transport &&
-      (this.#token ? this.#token === host.token : !host.token && this.#firstRenewal === host.renewToken)
+      (host.token ? this.#token === host.token : this.#firstRenewal === host.renewToken)
     );
   }
 
   join(member: Member): void {
     hubs.add(this);
     this.#members.add(member);
+    member.host.token ||= this.#token;
   }
 
   leave(member: Member): void {
@@ -223,7 +226,13 @@ export class Hub {
         for (const member of [...this.#following.keys()]) member.onConnection(connection, transport);
       },
     });
-    end(error);
+    // A new token may lack scopes: the members read again, and those whose reading is refused leave the stream.
+    const isNarrow = error?.reason === 'FORBIDDEN' && this.#narrow !== this.#token;
+    if (isNarrow) {
+      this.#narrow = this.#token;
+      this.cursor = undefined;
+    }
+    end(isNarrow ? undefined : error);
   }
 
   /** Polls the members. One that leaves meanwhile shows nothing, and its refusal ends no other. */

@@ -22,7 +22,7 @@ type Fits<Given extends Expected, Expected> = [Given, Expected];
 
 export type Checks = [
   Fits<Present<ResultOf<typeof start>>, WalletStart>,
-  Fits<Present<ResultOf<typeof wallet>>['wallet'], Wallet>,
+  Fits<Present<ResultOf<typeof wallet>>['wallet'], WalletStart['wallet']>,
   Fits<Extract<ResultOf<Updates>['accountUpdates'], { wallet: object }>['wallet'], Wallet>,
   Fits<
     { startsAt: string; endsAt: string; interval: 'DAY'; withHistory: boolean },

@@ -28,6 +28,8 @@ export class WalletController extends BoardController<WalletHost> {
   history: readonly WalletBucket[] = [];
   /** The cursors of the latest updates: the stream goes back when another element joins, and shows them again. */
   readonly #known = new Set<string>();
+  /** The time of the newest entry when the wallet was read: the stream may be at an earlier one, as after polls. */
+  #readTo = '';
   readonly #drawInFrame = onceAFrame(() => this.host.requestUpdate());
 
   /** Whether the history is so short that it is drawn by the hour. */
@@ -54,9 +56,8 @@ export class WalletController extends BoardController<WalletHost> {
       signal,
     );
     signal.throwIfAborted();
-    const { history = [], ...figures } = wallet;
-    this.history = history;
-    this.#show(figures);
+    this.history = wallet.history ?? [];
+    this.#showRead(wallet);
     return updatesCursor;
   }
 
@@ -65,15 +66,20 @@ export class WalletController extends BoardController<WalletHost> {
   }
 
   async poll(signal: AbortSignal): Promise<() => void> {
-    const { wallet } = await this.request<{ wallet: Wallet }>(WALLET, {}, signal);
-    return () => this.#show(wallet);
+    const { wallet } = await this.request<Pick<WalletStart, 'wallet'>>(WALLET, {}, signal);
+    return () => this.#showRead(wallet);
   }
 
   onUpdate(update: object): void {
-    const { cursor, wallet } = update as { cursor: string; wallet?: Wallet };
-    if (!wallet || this.#known.has(cursor)) return;
+    const { cursor, occurredAt, wallet } = update as { cursor: string; occurredAt: string; wallet?: Wallet };
+    if (!wallet || occurredAt < this.#readTo || this.#known.has(cursor)) return;
     if (this.#known.add(cursor).size > MAX_KNOWN) this.#known.delete(this.#known.values().next().value!);
     this.#show(wallet);
+  }
+
+  #showRead({ statement, history, ...figures }: WalletStart['wallet']): void {
+    this.#readTo = statement.nodes[0]?.createdAt ?? '';
+    this.#show(figures);
   }
 
   #show(wallet: Wallet): void {
