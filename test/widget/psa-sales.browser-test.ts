@@ -77,8 +77,13 @@ describe('a filter', () => {
     field.dispatchEvent(new Event('change'));
     expect((await heard).detail).toEqual({ statuses: [], filter });
     await shows(() => element.totalCount, count);
-    const asked = (await readWorld(world)).queries.findLast(({ name }) => name === 'SalesStart');
+    const { queries } = await readWorld(world);
+    const asked = queries.findLast(({ name }) => name === 'SalesStart');
     expect(asked?.variables.filter).toEqual(filter);
+    // The cross in the field empties it, without a change of the field yet.
+    field.value = '';
+    field.dispatchEvent(new Event('input'));
+    await shows(() => element.totalCount, 4);
   });
 
   it('the controls ask for methods, days and amount, which the attributes have', async () => {
@@ -118,7 +123,7 @@ describe('the details', () => {
     expect((await opened).detail.sale.id).toBe('sale-7');
     await shows(() => details(element), expect.stringContaining('Tarifa R$ 0,80'));
     expect(details(element)).toContain(
-      'Histórico Criada 2 de mar. de 2026, 07:35 Paga 2 de mar. de 2026, 07:37',
+      'Histórico (Brasília) Criada 2 de mar. de 2026, 07:35 Paga 2 de mar. de 2026, 07:37',
     );
     const at = '2026-03-02T10:40:00.000Z';
     const values = { refundedCents: 1_000, refunds: [refundOf(1_000, at, at)] };

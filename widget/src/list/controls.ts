@@ -43,19 +43,21 @@ export function searchField<T extends ListTexts>(
   const words = texts.text(label);
   return html`<input part="search" class="search" type="search" enterkeyhint="search" autocomplete="off" maxlength="254"
     aria-label=${words} placeholder=${words} .value=${value}
+    @input=${({ target }: Event) => (target as HTMLInputElement).value || onSearch('')}
     @change=${({ target }: Event) => {
-      // What is pasted from a message may have signs that nobody sees.
+      // A text that is copied from a message may have signs that nobody sees.
       onSearch((target as HTMLInputElement).value.replace(/[\p{Cc}\p{Cf}]/gu, '').trim());
     }} />`;
 }
 
-/** Renders the buttons of the filter. */
+/** Renders the buttons of the filter, and that of the export beside them. */
 export function filters<T extends ListTexts>(
   texts: BoardTexts<T>,
   { values, rare }: Pick<ListKind<never, T>, 'values' | 'rare'>,
   chosen: readonly string[],
   onChoose: (chosen: readonly string[]) => void,
   more: MoreFilters,
+  renderExport: () => TemplateResult | '',
 ): TemplateResult {
   const button = (name: string, pressed: boolean, next: readonly string[]) => html`
     <button
@@ -68,7 +70,7 @@ export function filters<T extends ListTexts>(
   `;
   const shown = values.filter((value) => !rare.includes(value) || chosen.includes(value));
   return html`
-    <div class="filters" role="group" aria-label=${texts.text('filter')}>
+    <div class="filters"><div class="group" role="group" aria-label=${texts.text('filter')}>
       ${shown[0] ? button('all', chosen.length === 0, []) : ''}
       ${shown.map((value) =>
         chosen.includes(value)
@@ -80,7 +82,7 @@ export function filters<T extends ListTexts>(
           : button(value, false, [...chosen, value]),
       )}
       ${more.renderButton()}
-    </div>
+    </div>${renderExport()}</div>
   `;
 }
 

@@ -108,6 +108,17 @@ export const styles = css`
     white-space: normal;
     overflow-wrap: anywhere;
   }
+  .panel summary {
+    inline-size: fit-content;
+    min-block-size: 2rem;
+    color: var(--_primary);
+    font-weight: 600;
+    cursor: pointer;
+  }
+  .panel .hint {
+    color: var(--_muted);
+    font-size: 0.8125rem;
+  }
   .panel form {
     display: grid;
     gap: 0.5rem;

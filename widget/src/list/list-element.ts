@@ -191,9 +191,15 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
       >
         <div part="toolbar" class="toolbar">
           <slot name="heading"></slot>
-          ${filters(this.texts, this.#kind, this.view.chosen, (chosen) => this.#choose(chosen), this.#moreFilters)}
+          ${filters(
+            this.texts,
+            this.#kind,
+            this.view.chosen,
+            (chosen) => this.#choose(chosen),
+            this.#moreFilters,
+            () => (this.export ? this.#renderExport() : ''),
+          )}
           ${this.#renderSearch()}
-          ${this.export ? this.#renderExport() : ''}
           ${news(this.texts, this.data, () => this.showNew())}
         </div>
         ${this.#moreFilters.renderForm()}
@@ -236,10 +242,11 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
     const { search } = this.#kind;
     if (!search) return '';
     const { property, label } = search;
-    const value = (this as unknown as Record<string, string | undefined>)[property];
+    const value = (this as unknown as Record<string, string | undefined>)[property] ?? '';
     return searchField(this.texts, label, {
-      value: value ?? '',
+      value,
       onSearch: async (next) => {
+        if (next === value) return;
         Object.assign(this, { [property]: next || undefined });
         await this.updateComplete;
         this.data.emitFilter();

@@ -46,10 +46,12 @@ export const listStyles = css`
   .new:disabled {
     visibility: hidden;
   }
+  .group {
+    display: contents;
+  }
   .search {
-    flex: 1 12rem;
+    flex: 0 1 11rem;
     min-inline-size: 9rem;
-    max-inline-size: 22rem;
     min-block-size: 2.25rem;
     padding: 0.25rem 0.85rem;
     border: 1px solid color-mix(in srgb, var(--_text) 55%, transparent);
@@ -58,13 +60,14 @@ export const listStyles = css`
     background: transparent;
     font: inherit;
     font-size: 0.875rem;
+    text-overflow: ellipsis;
   }
   .search::placeholder {
     color: var(--_muted);
     opacity: 1;
   }
   .export {
-    color: var(--_muted);
+    padding-inline: 0.25rem;
     font-size: 0.875rem;
   }
   .summary {

@@ -11,7 +11,6 @@ export const narrowStyles = css`
     .filters {
       order: 1;
       flex-basis: 100%;
-      max-inline-size: none;
     }
     .filters {
       order: 2;

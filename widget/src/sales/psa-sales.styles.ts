@@ -4,7 +4,7 @@ const css = String.raw;
 export const styles = css`
   tr {
     grid-template-columns:
-      minmax(7.25rem, 1fr) minmax(7rem, 0.9fr) minmax(9rem, 2fr) minmax(8.25rem, 1.2fr)
+      minmax(7.25rem, 0.7fr) minmax(7rem, 0.7fr) minmax(9rem, 2.2fr) minmax(8.25rem, 1.2fr)
       minmax(9.25rem, 0.9fr);
   }
   .created {
@@ -13,6 +13,9 @@ export const styles = css`
   }
   .payer {
     padding-inline-start: 0.75rem;
+  }
+  td.code {
+    padding-inline-end: 0.75rem;
   }
   td.code span {
     font: 0.8125rem ui-monospace, "SF Mono", Menlo, Consolas, monospace;

@@ -12,7 +12,7 @@ export const list = {
   exporting: 'Exporting…',
   exportFailed: 'The export did not work. Try again in a minute.',
   close: 'Close',
-  history: 'History',
+  history: 'History (Brasília)',
   search: 'Search',
   amountBrl: 'Amount (R$)',
   apply: 'Apply',

@@ -9,7 +9,7 @@ export const list = {
   exporting: 'Exportando…',
   exportFailed: 'No fue posible exportar. Intenta otra vez en un minuto.',
   close: 'Cerrar',
-  history: 'Historial',
+  history: 'Historial (Brasilia)',
   search: 'Buscar',
   amountBrl: 'Importe (R$)',
   apply: 'Filtrar',
