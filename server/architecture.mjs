@@ -23,7 +23,7 @@ export const WINGS = {
   catalogue: ['products', 'deliveries', 'store'],
   webhooks: [],
   requests: [],
-  programs: ['retention', 'config', 'demo', 'verify', 'ops', 'simulator', 'modes', '.', 'cli'],
+  programs: ['retention', 'config', 'console', 'demo', 'verify', 'ops', 'simulator', 'modes', '.', 'cli'],
 };
 
 /** The wings whose rooms are slices of the domain: their files are layers. */
@@ -109,6 +109,11 @@ const INTERFACES = ['pure', 'wire', 'schema'];
 const NARROW = [
   { files: 'programs/config/', imports: /^(?:programs\/config|kernel)\/|\/model\.ts$/ },
   { files: 'programs/cli/main.ts', imports: /^programs\/cli\/run\.ts$/ },
+  {
+    files: 'programs/console/',
+    imports:
+      /^(?:programs\/console|kernel|api\/http)\/|\/model\.ts$|^access\/sessions\.ts$|^state\/db\/log\.ts$/,
+  },
   { files: 'programs/demo/', imports: /^(?:programs\/demo|kernel|api\/http)\/|\/model\.ts$/ },
   {
     files: 'programs/simulator/',

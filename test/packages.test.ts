@@ -103,6 +103,7 @@ describe('@psa/server', () => {
       '/demo/': 'text/html',
       '/demo/config.json': 'application/json',
       '/demo/dashboard': 'text/html',
+      '/console/statement': 'text/html',
       '/simulator/': 'text/html',
       '/v1/docs': 'text/html',
       '/v1/docs/swagger-ui-bundle.js': 'text/javascript',

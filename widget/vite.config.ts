@@ -24,7 +24,8 @@ function boardChunk({ facadeModuleId, name }: { facadeModuleId?: string | null; 
   return element ? `psa-board.${element}.${name}.js` : `psa-board.${name}.js`;
 }
 
-// The builds by mode: `npm` for bundlers, `standalone…` for a script tag, `demo` for the pages at /demo and /simulator.
+// The builds by mode: `npm` for bundlers, `standalone…` for a script tag, `demo` for the pages at /demo and /simulator,
+// `console` for those at /console.
 export default defineConfig(({ mode, command }): UserConfig => {
   const plugins = command === 'build' ? [squeezeTemplates()] : [];
   if (mode === 'npm')
@@ -127,6 +128,20 @@ export default defineConfig(({ mode, command }): UserConfig => {
           optimization: { inlineConst: { mode: 'all', pass: 2 } },
           output: { minify: true, comments: false, chunkFileNames: boardChunk },
         },
+      },
+    };
+  if (mode === 'console')
+    return {
+      root: here('console'),
+      // A path of the server's public address may precede the page's.
+      base: './',
+      plugins,
+      build: {
+        outDir: here('dist/console'),
+        emptyOutDir: true,
+        modulePreload: false,
+        // The page's policy is `default-src 'self'`, which blocks data: URLs.
+        assetsInlineLimit: 0,
       },
     };
   return {

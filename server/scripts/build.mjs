@@ -29,7 +29,7 @@ const PARTS = {
   widget: {
     name: 'widget',
     sources: widgetSources,
-    results: ['widget/dist/standalone', 'widget/dist/demo'],
+    results: ['widget/dist/standalone', 'widget/dist/demo', 'widget/dist/console'],
     build: () => node('widget/scripts/build.mjs', 'pages'),
   },
   /** The modules, types and manifest that are packed for npm. */

@@ -11,6 +11,7 @@ import { fail, isMain, root } from './progress.mjs';
 const COPIED = [
   'schema.graphql',
   'widget/demo/products.json',
+  'widget/dist/console',
   'widget/dist/demo',
   'widget/dist/standalone',
   'widget/released',

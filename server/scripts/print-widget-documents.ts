@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { REPORT, TASKS } from '../../widget/console/operations.ts';
 import { readHashes } from '../../widget/scripts/released.mjs';
 import { type Topic, updatesDocument } from '../../widget/src/board/hub.ts';
 import { CURSOR_DOCUMENT } from '../../widget/src/live/protocol.ts';
@@ -56,7 +57,7 @@ function printModule() {
 
 /** The documents of the widget of this version and of the released ones, which are trusted without a manifest. */
 export const WIDGET_DOCUMENTS: readonly string[] = [
-${linesOf(elements, 'documents.json')}];
+${linesOf([...elements, TASKS, REPORT], 'documents.json')}];
 
 /** The documents of @psa/checkout/server, which are trusted of an API key without a manifest. */
 export const BACKEND_DOCUMENTS: readonly string[] = [

@@ -19,6 +19,7 @@ describe('the environment', () => {
       trustedProxies: [],
       trustedDocuments: { manifests: [], only: 'off' },
       demo: true,
+      console: 'open',
       webhookPrivateAddresses: true,
       traces: null,
       drainMs: 3_000,
@@ -75,6 +76,7 @@ describe('the environment', () => {
         PSA_TRUSTED_DOCUMENTS_ONLY: 'tokens',
         PSA_TRUSTED_PROXIES: '10.0.0.5, 192.168.0.0/16,2001:db8::/32',
         PSA_DEMO: 'on',
+        PSA_CONSOLE: 'on',
         PSA_DRAIN_SECONDS: '20',
         PSA_LOG_SLOW_MS: '0',
         PSA_FAST_PATH: 'off',
@@ -99,6 +101,7 @@ describe('the environment', () => {
       trustedDocuments: { manifests: ['shop.json', '/etc/psa/app.json'], only: 'tokens' },
       trustedProxies: ['10.0.0.5', '192.168.0.0/16', '2001:db8::/32'],
       demo: true,
+      console: 'key',
       webhookPrivateAddresses: false,
       drainMs: 20_000,
       logSlowMs: 0,
@@ -199,6 +202,20 @@ describe('the environment', () => {
     ['https://pay.example', 'on', true],
   ])('A server at PUBLIC_URL %s with PSA_DEMO %s has the demo: %s', (PUBLIC_URL, PSA_DEMO, demo) => {
     expect(readConfig({ PUBLIC_URL, ...(PSA_DEMO ? { PSA_DEMO } : {}) }).demo).toBe(demo);
+  });
+
+  test.each([
+    [{}, 'open'],
+    [{ PSA_DEMO: 'off' }, 'off'],
+    [{ PSA_CONSOLE: 'on' }, 'key'],
+    [{ PSA_CONSOLE: 'off' }, 'off'],
+    // The demo is open to others there, and the console is not.
+    [{ HOST: '0.0.0.0', PSA_DEMO: 'on' }, 'off'],
+    [{ PUBLIC_URL: 'https://pay.example', PSA_DEMO: 'on' }, 'off'],
+    [{ HOST: '0.0.0.0', PSA_CONSOLE: 'on' }, 'key'],
+    [{ PUBLIC_URL: 'https://pay.example', PSA_CONSOLE: 'on' }, 'key'],
+  ])('With %j the console is %s', (given, entry) => {
+    expect(readConfig(given).console).toBe(entry);
   });
 
   test.each([

@@ -11,7 +11,7 @@ beforeEach(() => {
   fixture.write(
     'widget/scripts/build.mjs',
     `import { mkdirSync, writeFileSync } from 'node:fs';
-    for (const folder of ['standalone', 'demo']) mkdirSync('widget/dist/' + folder, { recursive: true });
+    for (const folder of ['standalone', 'demo', 'console']) mkdirSync('widget/dist/' + folder, { recursive: true });
     for (const name of ['psa-checkout.js', 'psa-checkout.js.map']) writeFileSync('widget/dist/standalone/' + name, 'built');`,
   );
   fixture.write(

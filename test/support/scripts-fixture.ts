@@ -56,7 +56,7 @@ export class ScriptsFixture implements Disposable {
     this.write(
       'widget/scripts/build.mjs',
       fileWriter({
-        pages: ['widget/dist/standalone/a.js', 'widget/dist/demo/a.js'],
+        pages: ['widget/dist/standalone/a.js', 'widget/dist/demo/a.js', 'widget/dist/console/a.js'],
         package: ['widget/dist/psa-checkout.js', 'widget/dist/types/a.d.ts', 'widget/custom-elements.json'],
       }),
     );

@@ -182,6 +182,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   // A document may build everything.
   'test/documents-run.test.ts': ['widget', 'package'],
   // These files request pages of servers.
+  'test/programs/console/console.test.ts': ['widget'],
   'test/programs/demo/dashboard.test.ts': ['widget'],
   'test/programs/simulator/controls.test.ts': ['widget'],
   'test/e2e/fixture.ts': ['widget'],

@@ -1,4 +1,4 @@
-// Builds dist: `pages` are the files that the server serves (the script-tag bundles and the demo), `package` those that are
+// Builds dist: `pages` are the files that the server serves (the script-tag bundles, the demo and the console), `package` those that are
 // packed for npm. Without an argument it builds both. The parts share no file, so two processes may build one each. With
 // `--watch` the pages are built again at each change.
 import { execFile } from 'node:child_process';
@@ -16,12 +16,13 @@ const PARTS = {
       // In this order, because the first empties the folder of all three.
       vite('standalone').then(() => Promise.all([vite('standalone-payouts'), vite('standalone-board')])),
       vite('demo'),
+      vite('console'),
     ]);
   },
   async package() {
     // Files of earlier builds must not be packed.
     for (const name of existsSync('dist') ? readdirSync('dist') : [])
-      if (!['standalone', 'demo'].includes(name)) rmSync(`dist/${name}`, { recursive: true });
+      if (!['standalone', 'demo', 'console'].includes(name)) rmSync(`dist/${name}`, { recursive: true });
     await Promise.all([
       vite('npm'),
       run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'),

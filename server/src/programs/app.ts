@@ -1,6 +1,8 @@
 import { createAdministration, findManagedAccount, findNamedAccount } from '../access/administration.ts';
 import { tokens } from '../access/collections.ts';
 import { createRecentCallers, type RecentCallers } from '../access/recent-callers.ts';
+import { firstTenant } from '../access/service.ts';
+import { createSessionService } from '../access/session-service.ts';
 import type { ServicesFor } from '../api/graphql/services.ts';
 import { createClientAddress } from '../api/http/client-address.ts';
 import { createExportRoute } from '../api/http/exports/routes.ts';
@@ -54,6 +56,7 @@ import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
 import { createWebhookTests } from '../webhooks/test-service.ts';
 import type { Config } from './config/config.ts';
+import { createConsoleRoutes } from './console/routes.ts';
 import { createDoubts } from './modes/doubts.ts';
 import { createExports, snapshots } from './modes/parts.ts';
 import type { UpstreamTuning } from './modes/remote.ts';
@@ -83,6 +86,7 @@ export interface App {
   /** The port that the server listens on; behind a proxy, `url` has another one. */
   readonly port: number;
   readonly demo: boolean;
+  readonly console: Config['console'];
   /** The keys of the first account, if this start created it; they are shown only once. */
   readonly firstKeys: { live: string; sandbox: string } | null;
   /** The mark of records that were set back, as it was at this start. */
@@ -444,6 +448,14 @@ export async function createApp({
         ...{ cursorsFor, access: callers, addressOf, watchCredential, limits: exportLimits, onFault },
         isFree: (caller) => documents.allows('nobody', caller),
       }),
+      ...(config.console === 'off'
+        ? []
+        : createConsoleRoutes({
+            open: config.console === 'open' ? await firstTenant(database.sql) : null,
+            access: runtime.access,
+            sessions: createSessionService({ database, access: runtime.access, clock }),
+            ...{ callers, addressOf, strangers, clock, log, publicUrl },
+          })),
       ...routes,
     ]);
     closing.push(() => Promise.all([sockets.close(), http.close()]));
@@ -454,6 +466,7 @@ export async function createApp({
       url: publicUrl,
       port,
       demo: config.demo,
+      console: config.console,
       firstKeys: runtime.firstKeys,
       behind: records.lastKnown(),
       keepsOlder,

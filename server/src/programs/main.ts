@@ -85,7 +85,7 @@ async function waitWithLimit(closing: Promise<void>): Promise<void> {
 }
 
 /** The greeting of an embedded server, with the addresses of its pages. */
-function greeting({ url, demo, firstKeys }: App): string {
+function greeting({ url, demo, console, firstKeys }: App): string {
   const lines = ['', `PSA is running at ${url}`, ''];
   if (demo)
     lines.push(
@@ -95,6 +95,7 @@ function greeting({ url, demo, firstKeys }: App): string {
       `  GraphiQL    ${url}/graphql`,
     );
   else lines.push(`  GraphQL     ${url}/graphql`);
+  if (console !== 'off') lines.push(`  Console     ${url}/console`);
   lines.push(`  REST        ${url}/v1/docs`);
   if (firstKeys)
     lines.push(
@@ -110,9 +111,13 @@ function greeting({ url, demo, firstKeys }: App): string {
 }
 
 /** The greeting of a server in front of a service. It shows no keys: the user has configured them. */
-function remoteGreeting({ url, demo }: App, { url: service, keys, webhookSecrets }: UpstreamConfig): string {
+function remoteGreeting(
+  { url, demo, console }: App,
+  { url: service, keys, webhookSecrets }: UpstreamConfig,
+): string {
   const lines = ['', `PSA is running at ${url}, in front of ${new URL(service).origin}`, ''];
   if (demo) lines.push(`  Demo shop   ${url}/demo`, `  Dashboard   ${url}/demo/dashboard`);
+  if (console !== 'off') lines.push(`  Console     ${url}/console`);
   lines.push(
     `  GraphQL     ${url}/graphql`,
     `  Webhooks    ${url}/webhooks/psa: the service must send them there`,

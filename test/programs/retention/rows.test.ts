@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { createSessionService } from '../../../server/src/access/session-service.ts';
 import { DAY_MS } from '../../../server/src/kernel/clock.ts';
 import { NotFoundError } from '../../../server/src/kernel/errors.ts';
 import { DEFAULT_KEEP, KEEP_ALL, type Keep } from '../../../server/src/programs/retention/model.ts';
 import { openRetention } from '../../../server/src/programs/retention/service.ts';
 import { restoreDatabase, saveDatabase } from '../../../server/src/state/db/backup.ts';
 import { waitForStream } from '../../../server/src/state/events/log.ts';
+import { addKey } from '../../support/accounts.ts';
 import { startApp } from '../../support/app.ts';
 import { approved } from '../../support/cards.ts';
 import { createManualClock } from '../../support/clock.ts';
@@ -87,7 +89,7 @@ describeOnDatabase('the age of rows', (open) => {
     ]);
   });
 
-  test('Tokens go some time after their end, but for the first of an order, with which later ones are compared', async () => {
+  test('Tokens and sessions go some time after their end, but for the first of an order, with which later ones are compared', async () => {
     const core = await startCore({ database: await open(), follows: false });
     const mint = (input: object) =>
       core.checkoutTokens.create(core.tenant, null, { amount: { fixedCents: 500 }, ...input });
@@ -102,15 +104,24 @@ describeOnDatabase('the age of rows', (open) => {
     await core.access.revokeToken(core.tenant, revoked.token);
     const [first, second] = [await mint({ externalId: '1042' }), await mint({ externalId: '1042' })];
     await core.access.createPaymentToken(core.tenant, { orderCode: payment.orderCode });
+    const sessions = createSessionService(core);
+    const caller = await core.access.authenticate(`Bearer ${await addKey(core, core.tenant)}`);
+    await sessions.begin(caller);
     core.clock.advance(60 * DAY_MS);
     const late = await mint({});
+    const { session } = await sessions.begin(caller);
     core.clock.advance(50 * DAY_MS);
 
     const { removed, run } = await retention(core, { ...KEEP_ALL, tokens: 90 });
     await run();
     await run();
-    // The single token, the revoked one, the second of the order, and the payment's.
-    expect(removed).toEqual({ tokens: 4 });
+    // The single token, the revoked one, the second of the order, the payment's, and a session of the console.
+    expect(removed).toEqual({ tokens: 5 });
+    expect(
+      await core.database.sql.selectFrom('console_session').select('session_id').execute(),
+    ).toContainEqual({
+      session_id: session.sessionId,
+    });
     const rows = await core.database.sql
       .selectFrom('token')
       .select('id')

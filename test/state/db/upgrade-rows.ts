@@ -355,6 +355,9 @@ export const DATA: Record<string, string> = {
     insert into erasure (erasure_id, account_id, person_hash, requested_by, started_at)
       select 'era_65f0c0ffee65f0c0ffee65f0', account_id, repeat('0', 64), 'ticket 4711', ${AT}
       from (values (${TENANT})) tenant (account_id, environment);`,
+  '0061_console': `
+    insert into console_session (session_id, secret_hash, account_id, environment, key_id, created_at, expires_at)
+      values ('ses_65f0c0ffee65f0c0ffee65f0', repeat('1', 64), ${TENANT}, 'key_1', ${AT}, ${LATER});`,
 };
 
 /** A mirrored resource of another service. */

@@ -4,7 +4,7 @@ import { answerTo } from './error-answers.ts';
 import { parseInput, readObject } from './json-input.ts';
 import { HttpError, type RequestContext, type Route, sendJson } from './routes.ts';
 
-/** Makes routes for our own pages alone, the demo's and the simulator's, which need no credential. */
+/** Makes routes for our own pages alone: the demo's and the simulator's, which need no credential, and the console's. */
 export interface SameOrigin {
   /** Closes a route to every other host and page. */
   guard(route: Route): Route;
@@ -114,18 +114,20 @@ function assertOwnHost({ request }: RequestContext, publicUrl: string): void {
   const { host = '', origin } = request.headers;
   const isOwn = (url: string) => URL.canParse(url) && ownHosts.has(new URL(url).hostname);
   if (!isOwn(`http://${host}`) || (origin !== undefined && !isOwn(origin)))
-    throw new HttpError(403, 'The demo answers to its own pages alone');
+    throw new HttpError(403, 'These pages are open at the host of PUBLIC_URL alone');
 }
 
 /**
  * Checks a request that changes something: it must come from a page of the same host and port, because other programs
- * serve pages on this machine too; or, without an Origin, it must have the header. @throws HttpError 403
+ * serve pages on this machine too; or, without an Origin, it must have the header. A browser that tells the site of the page
+ * must name this one. @throws HttpError 403
  */
 function assertOwnAction({ request: { headers } }: RequestContext): void {
-  const { origin, host = '' } = headers;
+  const { origin, host = '', 'sec-fetch-site': site = 'same-origin' } = headers;
   const isOwn =
     origin === undefined
       ? headers[ACTION_HEADER] !== undefined
       : URL.canParse(origin) && new URL(origin).host === new URL(`http://${host}`).host;
-  if (!isOwn) throw new HttpError(403, `Only our own pages may do this; a program sends ${ACTION_HEADER}: 1`);
+  if (!isOwn || site !== 'same-origin')
+    throw new HttpError(403, `Only our own pages may do this; a program sends ${ACTION_HEADER}: 1`);
 }

@@ -59,6 +59,8 @@ export interface Config {
   /** Trusted documents: the paths of their manifests, and the callers that may run no others. */
   trustedDocuments: { manifests: string[]; only: 'off' | 'tokens' | 'all' };
   demo: boolean;
+  /** The entry to the merchant's console: closed, open to everybody who reaches the server, or by an API key. */
+  console: 'off' | 'open' | 'key';
   /** Whether webhooks may go to private addresses, and without TLS. */
   webhookPrivateAddresses: boolean;
   /** Null if no traces are written. */
@@ -118,7 +120,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     throw new ConfigError('PSA_WEBHOOK_PRIVATE_ADDRESSES must be off where HOST is no loopback address');
   const upstream = toUpstreamConfig(data);
   // Behind a proxy HOST is a loopback address too, and PUBLIC_URL tells the two apart.
-  const demo = data.PSA_DEMO ?? (isLocal && isLoopback(data.PUBLIC_URL) && !upstream);
+  const isReachedLocally = isLocal && isLoopback(data.PUBLIC_URL);
+  const demo = data.PSA_DEMO ?? (isReachedLocally && !upstream);
+  const openConsole = demo && isReachedLocally ? 'open' : 'off';
   return {
     upstream,
     port: data.PORT,
@@ -135,6 +139,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     trustedProxies: data.PSA_TRUSTED_PROXIES,
     trustedDocuments: { manifests: data.PSA_TRUSTED_DOCUMENTS, only: data.PSA_TRUSTED_DOCUMENTS_ONLY },
     demo,
+    console: data.PSA_CONSOLE === undefined ? openConsole : data.PSA_CONSOLE ? 'key' : 'off',
     // A server with a public address, or in front of a service elsewhere, is not on a developer's machine.
     webhookPrivateAddresses:
       data.PSA_WEBHOOK_PRIVATE_ADDRESSES ??

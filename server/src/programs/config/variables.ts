@@ -270,6 +270,11 @@ export const environment = z.object({
     meaning: 'the shop, the dashboard, the simulator and GraphiQL; in remote mode those of the real account',
     unset: 'on where HOST and PUBLIC_URL are loopback addresses; off in remote mode',
   }),
+  PSA_CONSOLE: onOrOff.optional().register(documentation, {
+    group: 'Clients',
+    meaning: 'the merchant’s console at /console, which asks for an API key; off has none',
+    unset: 'with the demo on loopback addresses, without a key; off elsewhere',
+  }),
   PSA_WEBHOOK_PRIVATE_ADDRESSES: onOrOff.optional().register(documentation, {
     group: 'Clients',
     meaning:

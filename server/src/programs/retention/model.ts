@@ -2,7 +2,7 @@ import type { Tenant } from '../../kernel/tenant.ts';
 
 // What goes by its age. Everything else is kept for good: the books, the resources, the keys of requests.
 
-/** The kinds of rows that go: events of the log, webhook deliveries, the headers and answers of their attempts, ended tokens. */
+/** The kinds of rows that go: events of the log, webhook deliveries, the headers and answers of their attempts, ended tokens with the console's sessions. */
 export const KEPT = ['events', 'deliveries', 'bodies', 'tokens'] as const;
 export type Kept = (typeof KEPT)[number];
 

@@ -169,6 +169,20 @@ export async function removeTokens(sql: Sql, tenant: Tenant, { before, limit }: 
   return Number(numAffectedRows ?? 0);
 }
 
+/** Removes sessions of the console of a tenant that have ended. */
+export async function removeSessions(sql: Sql, tenant: Tenant, { before, limit }: Old): Promise<number> {
+  const { accountId, environment } = tenant;
+  const { numAffectedRows } = await raw`
+    delete from console_session s
+    using (
+      select session_id from console_session
+      where account_id = ${accountId} and environment = ${environment} and least(expires_at, ended_at) < ${before}
+      order by least(expires_at, ended_at) limit ${limit}
+    ) aged
+    where s.session_id = aged.session_id`.execute(sql);
+  return Number(numAffectedRows ?? 0);
+}
+
 // ── Tasks ───────────────────────────────────────────────────────────────────────────────────────
 
 /** Gives each tenant the task that removes what is old, if it has none, at instants within the hour from `at`. */

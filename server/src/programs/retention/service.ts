@@ -10,6 +10,7 @@ import {
   removeBodies,
   removeDeliveries,
   removeEvents,
+  removeSessions,
   removeTokens,
   scheduleForAll,
   selectBeginning,
@@ -92,8 +93,9 @@ export async function openRetention({
       },
       async tokens(tenant, before) {
         const limit = mostRows;
-        const rows = await database.transaction((tx) => removeTokens(tx, tenant, { before, limit }));
-        return { rows, isDone: rows < limit };
+        const tokens = await database.transaction((tx) => removeTokens(tx, tenant, { before, limit }));
+        const sessions = await removeSessions(sql, tenant, { before, limit });
+        return { rows: tokens + sessions, isDone: tokens < limit && sessions < limit };
       },
     };
 

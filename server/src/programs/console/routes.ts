@@ -1,0 +1,208 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import type { AccessService } from '../../access/model.ts';
+import {
+  CONSOLE_TOKEN_SECONDS,
+  SESSION_SECONDS,
+  type Session,
+  type SessionService,
+  scopesOf,
+} from '../../access/sessions.ts';
+import type { Admission } from '../../api/http/admission.ts';
+import type { ClientAddress } from '../../api/http/client-address.ts';
+import { filesRoute } from '../../api/http/files.ts';
+import { type RequestContext, type Route, send } from '../../api/http/routes.ts';
+import { createSameOrigin, PAGE_CSP } from '../../api/http/same-origin.ts';
+import { widgetPath } from '../../kernel/assets.ts';
+import { type Caller, DASHBOARD_SCOPES, type DashboardScope, environmentOfKey } from '../../kernel/caller.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { UnauthenticatedError } from '../../kernel/errors.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { Log } from '../../state/db/log.ts';
+
+export interface ConsoleDependencies {
+  /** The tenant that everybody sees who reaches the server; null if an API key is needed. */
+  open: Tenant | null;
+  access: Pick<AccessService, 'createDashboardToken'>;
+  sessions: SessionService;
+  callers: Admission & {
+    authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
+  };
+  addressOf: ClientAddress;
+  strangers: { take(address: string): void | Promise<void>; putBack(address: string): void };
+  clock: Clock;
+  log: Log;
+  publicUrl: string;
+}
+
+/** The pages, which are one file: its script shows the one of the address. */
+const PAGES = ['statement', 'payouts'];
+
+const noInput = z.object({});
+const signInInput = z.object({
+  key: z.string().trim().min(1, 'must be given').max(300, 'must be at most 300 characters'),
+});
+
+/** The answer to a page that enters. The token is null if the key may read nothing that the console shows. */
+interface Entry {
+  token: string | null;
+  expiresAt: Date | null;
+  /** The page counts from here: its own clock may be wrong, and the simulator's may be ahead. */
+  now: Date;
+  environment: Tenant['environment'];
+  scopes: DashboardScope[];
+  /** The key of the session; null if the console is open. */
+  key: { name: string | null; hint: string | null } | null;
+  sessionExpiresAt: Date | null;
+}
+
+/**
+ * The routes of the merchant's console at `/console`. It reads with dashboard tokens of 15 minutes. An API key is presented
+ * once, and then a cookie that no script reads names a session; the browser keeps no key.
+ */
+export function createConsoleRoutes({
+  open,
+  access,
+  sessions,
+  callers,
+  addressOf,
+  strangers,
+  clock,
+  log,
+  publicUrl,
+}: ConsoleDependencies): Route[] {
+  const { guard, action } = createSameOrigin(publicUrl);
+  const { pathname, protocol } = new URL(publicUrl);
+  const path = `${pathname.replace(/\/$/, '')}/console`;
+  const cookie = (text: string, maxAgeSeconds: number) => ({
+    'set-cookie': [
+      `${COOKIE}=${text}`,
+      `Path=${path}`,
+      `Max-Age=${maxAgeSeconds}`,
+      'HttpOnly',
+      'SameSite=Strict',
+      ...(protocol === 'https:' ? ['Secure'] : []),
+    ].join('; '),
+  });
+
+  /** Finds the session of a request; null if there is none. @throws RateLimitError for a network that has none too often */
+  async function findSession({ request }: RequestContext): Promise<Session | null> {
+    const address = addressOf(request);
+    await strangers.take(address);
+    const text = readCookie(request);
+    const session = text === null ? null : await sessions.find(text);
+    if (session) strangers.putBack(address);
+    return session;
+  }
+
+  /** Writes a line of the audit: what a session has done, with its key and its account. */
+  function audit(happened: string, { sessionId, caller: { tenant, credential } }: Session): void {
+    log.info({ audit: happened, sessionId, keyId: credential.id, ...tenant }, `console: ${happened}`);
+  }
+
+  async function endSession(context: RequestContext): Promise<void> {
+    const session = await findSession(context);
+    if (!session) return;
+    await sessions.end(session);
+    audit('signed out', session);
+  }
+
+  async function enter(session: Session): Promise<Entry> {
+    const scopes = scopesOf(session.caller);
+    const minted = scopes.length > 0 ? await sessions.mint(session, scopes) : null;
+    const { name, hint } = session.key;
+    return {
+      token: minted?.token ?? null,
+      expiresAt: minted?.expiresAt ?? null,
+      now: clock.now(),
+      environment: session.caller.tenant.environment,
+      scopes,
+      key: { name, hint },
+      sessionExpiresAt: session.expiresAt,
+    };
+  }
+
+  async function enterOpen(tenant: Tenant): Promise<Entry> {
+    const scopes = [...DASHBOARD_SCOPES];
+    const { token, expiresAt } = await access.createDashboardToken(tenant, null, {
+      scopes,
+      expiresInSeconds: CONSOLE_TOKEN_SECONDS,
+    });
+    const { environment } = tenant;
+    return { token, expiresAt, now: clock.now(), environment, scopes, key: null, sessionExpiresAt: null };
+  }
+
+  // An action: a token is a row, and no address that any page can load has one minted.
+  const token = action(/^\/console\/token$/, noInput, async (_, context) => {
+    if (open) return { status: 201, body: await enterOpen(open) };
+    const session = await findSession(context);
+    if (!session) throw new UnauthenticatedError('Sign in with an API key');
+    return { status: 201, body: await enter(session) };
+  });
+
+  const signIn = action(/^\/console\/sign-in$/, signInInput, async ({ key }, context) => {
+    const { request } = context;
+    const authorization = `Bearer ${key}`;
+    await callers.admit(authorization, addressOf(request), request.socket);
+    // A token is no key.
+    if (environmentOfKey(key) === null) throw new UnauthenticatedError('Invalid API key');
+    const caller = await callers.authenticate(authorization, request.socket);
+    await endSession(context);
+    const { session, text } = await sessions.begin(caller);
+    audit('signed in', session);
+    return { status: 201, body: await enter(session), headers: cookie(text, SESSION_SECONDS) };
+  });
+
+  const signOut = action(/^\/console\/sign-out$/, noInput, async (_, context) => {
+    await endSession(context);
+    return { body: {}, headers: cookie('', 0) };
+  });
+
+  return [token, ...(open ? [] : [signIn, signOut]), ...pageRoutes(path).map(guard)];
+}
+
+const COOKIE = 'psa_console';
+
+/** Reads the session's text from the cookie; null if there is none. */
+function readCookie({ headers: { cookie = '' } }: IncomingMessage): string | null {
+  for (const part of cookie.split(';')) {
+    const [name, text = ''] = part.trim().split('=');
+    if (name === COOKIE && text !== '') return text;
+  }
+  return null;
+}
+
+function pageRoutes(path: string): Route[] {
+  const files = filesRoute({
+    prefix: '/console',
+    folder: widgetPath('dist/console/'),
+    headers: (file) => ({
+      'cache-control': file.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+      ...(file.endsWith('.html')
+        ? {
+            'content-security-policy': PAGE_CSP,
+            'cross-origin-opener-policy': 'same-origin',
+            'referrer-policy': 'same-origin',
+            'x-robots-tag': 'noindex',
+          }
+        : {}),
+    }),
+  });
+  return [
+    {
+      methods: ['GET', 'HEAD'],
+      path: /^\/console$/,
+      // The links of the page are relative, so that a path of PUBLIC_URL may precede them.
+      handle: ({ url, response }) => send(response, 308, '', { location: `${path}/${url.search}` }),
+    },
+    {
+      ...files,
+      handle: (context) =>
+        files.handle(
+          PAGES.includes(context.params.name?.slice(1) ?? '')
+            ? { ...context, params: { name: '/' } }
+            : context,
+        ),
+    },
+  ];
+}

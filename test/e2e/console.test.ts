@@ -1,0 +1,140 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { addKey } from '../support/accounts.ts';
+import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+import { findViolations, injectAxe } from '../support/axe.ts';
+import type { Visitor } from '../support/browser.ts';
+import { FILLED, fillAccount } from '../support/filled-account.ts';
+import { openShop } from './shop.ts';
+
+const shop = openShop(async () => {
+  const app = await startApp({ environment: { PSA_CONSOLE: 'on' } });
+  return { ...app, app, faults: () => app.faults };
+});
+let app: TestApp;
+beforeAll(async () => {
+  app = shop.fixture.app;
+  await fillAccount(app.database, app.clock.now());
+});
+
+async function visit(path = ''): Promise<Visitor> {
+  const visitor = await shop.visit({}, `/console/${path}`);
+  // A browser reports each refusal, as that of who has not signed in yet.
+  visitor.expectProblems(/status of 401/, /WebSocket connection to/);
+  return visitor;
+}
+
+async function enter(page: Page, key: string): Promise<void> {
+  await page.getByLabel('Chave de API').fill(key);
+  await page.getByRole('button', { name: 'Entrar' }).click();
+}
+
+async function signIn(page: Page, key = LIVE_KEY): Promise<void> {
+  await enter(page, key);
+  await page.getByRole('navigation', { name: 'Páginas' }).waitFor();
+}
+
+const open = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click();
+const parametersOf = (page: Page) => new URL(page.url()).searchParams;
+
+describe('the console of a full account', () => {
+  it('A key opens the pages once; a reload and another tab ask for none, and no script can read it', async () => {
+    const { page, context } = await visit('payouts');
+    await enter(page, 'ps_live_wrong0123456789');
+    await page.getByRole('alert').getByText('Esta chave não vale aqui').waitFor();
+    await signIn(page);
+    await page.getByRole('heading', { name: 'Saques', exact: true }).waitFor();
+    await page.reload();
+    await page.getByText(`${FILLED.payouts} saques`).waitFor();
+    const other = await context.newPage();
+    await other.goto(`${app.url}/console/`);
+    await other.getByText('Carteira').waitFor();
+    const kept = await page.evaluate(() =>
+      JSON.stringify([
+        document.cookie,
+        { ...localStorage },
+        { ...sessionStorage },
+        document.documentElement.outerHTML,
+      ]),
+    );
+    expect(kept).not.toContain(LIVE_KEY);
+    expect(kept).not.toContain('ps_session_');
+
+    await page.getByRole('button', { name: 'Sair' }).click();
+    await page.getByLabel('Chave de API').waitFor();
+    // Its tokens have ended: the other tab asks for the next one, and has no session.
+    await other.getByText('A sessão terminou').waitFor();
+  });
+
+  it('What waits for a person is counted, and shown on a click', async () => {
+    const { page } = await visit();
+    await signIn(page);
+    const webhooks = page.locator('[data-task=webhooks]');
+    await webhooks.getByText(String(FILLED.deadWebhooks), { exact: true }).waitFor();
+    await webhooks.locator('summary').click();
+    expect(await webhooks.getByRole('listitem').count()).toBe(20);
+  });
+
+  it('The filter of a list is in the address, which opens the same list', async () => {
+    const { page } = await visit();
+    await signIn(page);
+    await open(page, 'Saques');
+    await page.getByRole('button', { name: 'Concluído', exact: true }).click();
+    await expect.poll(() => parametersOf(page).get('statuses')).toBe('COMPLETED');
+    const shared = await page.context().newPage();
+    await shared.goto(page.url());
+    await shared.locator('[aria-pressed=true]').getByText('Concluído').waitFor();
+    // The link of the page itself shows all of it again.
+    await open(page, 'Saques');
+    await page.getByText(`${FILLED.payouts} saques`).waitFor();
+    await page.goBack();
+    await expect.poll(() => parametersOf(page).get('statuses')).toBe('COMPLETED');
+    await page.locator('[aria-pressed=true]').getByText('Concluído').waitFor();
+  });
+
+  it('A month is chosen once: the list and the sums are of it, and its address says so', async () => {
+    const { page } = await visit('statement');
+    await signIn(page);
+    const [year, month] = app.clock.now().toISOString().split('-');
+    await page.getByLabel('Fechamento do mês').selectOption(`${year}-${month}`);
+    await page
+      .getByRole('region', { name: /Fechamento de/ })
+      .getByText('Saldo final')
+      .waitFor();
+    expect(parametersOf(page).get('createdAfter')).toBe(`${year}-${month}-01T00:00:00-03:00`);
+    await page.reload();
+    await page
+      .getByRole('region', { name: /Fechamento de/ })
+      .getByText('Saldo final')
+      .waitFor();
+    await page.getByLabel('Fechamento do mês').selectOption('');
+    await expect.poll(() => parametersOf(page).size).toBe(0);
+  });
+
+  it('A page that the key may not see says so, and the others are shown', async () => {
+    const { page } = await visit('payouts');
+    await signIn(page, await addKey(app, { permissions: ['statement.read'] }));
+    await page.getByText('Esta chave não mostra esta página').waitFor();
+    expect(await page.locator('psa-payouts').count()).toBe(0);
+    await open(page, 'Extrato');
+    await page.getByText('Lançamentos', { exact: true }).first().waitFor();
+  });
+
+  it.each(['', 'statement', 'payouts'])(
+    'The page /console/%s has no violations, and fits 320 pixels',
+    async (path) => {
+      const { page, context } = await visit(path);
+      await injectAxe(context);
+      await page.reload();
+      expect(await findViolations(page)).toEqual([]);
+      await signIn(page);
+      await page.locator('.card').first().waitFor();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await findViolations(page)).toEqual([]);
+      }
+      await page.setViewportSize({ width: 320, height: 640 });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    },
+  );
+});

@@ -1,0 +1,265 @@
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { keyed } from 'lit/directives/keyed.js';
+import { refusalText } from '../demo/shared/refusals.ts';
+import type { Api } from './api.ts';
+import { type Entry, endpointOf, isSignedOut, requestEntry, signIn, signOut } from './entry.ts';
+
+/** The pages, by the last part of their address: their names, the scope that they need, and their code. */
+const PAGES = [
+  { name: '', title: 'Início', scope: null, load: () => import('./home.ts') },
+  { name: 'statement', title: 'Extrato', scope: 'wallet', load: () => import('./statement.ts') },
+  { name: 'payouts', title: 'Saques', scope: 'payouts', load: () => import('./payouts.ts') },
+] as const;
+type Page = (typeof PAGES)[number];
+
+const SESSION_OVER = 'A sessão terminou. Entre de novo para continuar.';
+const WRONG_KEY = 'Esta chave não vale aqui, ou foi revogada.';
+/** The pause before the server is asked again, which did not answer. */
+const RETRY_MS = 5_000;
+
+/** The merchant's console: it asks for an API key once, and shows the page of the address. */
+export class ConsoleApp extends LitElement {
+  static override properties = {
+    phase: { state: true },
+    page: { state: true },
+    notice: { state: true },
+    content: { state: true },
+    busy: { state: true },
+  };
+
+  declare phase: 'loading' | 'signed-out' | 'ready' | 'failed';
+  declare page: Page;
+  /** The message above the form. */
+  declare notice: string;
+  declare busy: boolean;
+  /** The page's code, once it is loaded; its failure is an error. */
+  declare content:
+    | { page: Page; render: (api: Api, scopes: readonly string[]) => TemplateResult }
+    | Error
+    | null;
+
+  #entry: Entry | null = null;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #renewal: Promise<string> | null = null;
+  /** The time by which the server's clock is ahead of this machine's. */
+  #aheadMs = 0;
+
+  constructor() {
+    super();
+    this.phase = 'loading';
+    this.page = pageOf(location.pathname);
+    this.notice = '';
+    this.content = null;
+    this.busy = false;
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener('popstate', this.#show);
+    void this.#enter();
+    void this.#show();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener('popstate', this.#show);
+    clearTimeout(this.#retry);
+  }
+
+  async #enter(): Promise<void> {
+    clearTimeout(this.#retry);
+    const result = await requestEntry();
+    if (result.ok) return this.#begin(result.body);
+    if (isSignedOut(result.refusal)) return this.#leave('');
+    this.notice = refusalText(result.refusal);
+    this.phase = 'failed';
+    this.#retry = setTimeout(() => void this.#enter(), RETRY_MS);
+  }
+
+  #begin(entry: Entry): void {
+    this.#entry = entry;
+    this.#aheadMs = Date.parse(entry.now) - Date.now();
+    this.notice = '';
+    this.phase = 'ready';
+  }
+
+  #leave(notice: string): void {
+    this.#entry = null;
+    this.notice = notice;
+    this.phase = 'signed-out';
+  }
+
+  /** Requests the next token, once for all that have met the end of the one before. */
+  readonly #renewToken = (): Promise<string> => {
+    this.#renewal ??= this.#requestToken().finally(() => {
+      this.#renewal = null;
+    });
+    return this.#renewal;
+  };
+
+  async #requestToken(): Promise<string> {
+    const result = await requestEntry();
+    if (!result.ok) {
+      if (isSignedOut(result.refusal)) this.#leave(SESSION_OVER);
+      throw new Error(refusalText(result.refusal));
+    }
+    this.#begin(result.body);
+    return result.body.token ?? '';
+  }
+
+  readonly #show = async (): Promise<void> => {
+    const page = pageOf(location.pathname);
+    this.page = page;
+    document.title = `${page.title} · Console`;
+    try {
+      const { render } = await page.load();
+      if (this.page === page) this.content = { page, render };
+    } catch (error) {
+      if (this.page === page) this.content = error as Error;
+    }
+  };
+
+  readonly #follow = (event: MouseEvent) => {
+    const isPlain =
+      event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    const link = (event.target as Element).closest<HTMLAnchorElement>('a[data-page]');
+    if (!isPlain || !link) return;
+    event.preventDefault();
+    history.pushState(null, '', link.href);
+    void this.#show();
+    document.getElementById('console')?.focus();
+  };
+
+  protected override render(): TemplateResult {
+    if (this.phase === 'loading') return html`<p class="waiting" role="status">Abrindo…</p>`;
+    if (this.phase === 'failed')
+      return html`<section class="card gate" role="alert">
+        <h1>O console não abriu.</h1>
+        <p>${this.notice} A página tenta de novo sozinha.</p>
+      </section>`;
+    return this.phase === 'ready' && this.#entry ? this.#renderPage(this.#entry) : this.#renderGate();
+  }
+
+  #renderGate(): TemplateResult {
+    return html`
+      <section class="card gate">
+        <h1>Entrar no console</h1>
+        <p>
+          Use uma chave de API da conta. Ela abre uma sessão de 12 horas e não fica guardada neste navegador. O console
+          mostra o que a chave permite.
+        </p>
+        <form @submit=${this.#signIn}>
+          <div class="field">
+            <label for="key">Chave de API</label>
+            <input
+              id="key"
+              name="key"
+              type="password"
+              required
+              autocomplete="off"
+              spellcheck="false"
+              maxlength="300"
+              placeholder="ps_live_…"
+              aria-describedby="gate-notice"
+              aria-invalid=${this.notice === WRONG_KEY ? 'true' : 'false'}
+            />
+          </div>
+          <p id="gate-notice" class="form-error" role="alert">${this.notice}</p>
+          <button class="primary" aria-disabled=${this.busy ? 'true' : 'false'}>Entrar</button>
+        </form>
+      </section>
+    `;
+  }
+
+  readonly #signIn = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const input = this.querySelector<HTMLInputElement>('#key');
+    const key = input?.value.trim() ?? '';
+    if (!input || this.busy || key === '') return;
+    this.busy = true;
+    const result = await signIn(key);
+    this.busy = false;
+    if (result.ok) {
+      // The page forgets the key: the cookie of the session, which no script reads, stands for it.
+      input.value = '';
+      this.#begin(result.body);
+      return;
+    }
+    const isWrong = isSignedOut(result.refusal) || result.refusal.status === 400;
+    this.notice = isWrong ? WRONG_KEY : refusalText(result.refusal);
+    input.select();
+  };
+
+  readonly #signOut = async (): Promise<void> => {
+    if (this.busy) return;
+    this.busy = true;
+    const result = await signOut();
+    this.busy = false;
+    if (result.ok) this.#leave('');
+    else this.notice = `Não foi possível sair. ${refusalText(result.refusal)}`;
+  };
+
+  #renderPage(entry: Entry): TemplateResult {
+    return html`
+      <header class="bar" @click=${this.#follow}>
+        <nav aria-label="Páginas">
+          ${PAGES.map(
+            (page) => html`<a
+              data-page
+              href=${`./${page.name}`}
+              aria-current=${page === this.page ? 'page' : nothing}
+              >${page.title}</a
+            >`,
+          )}
+        </nav>
+        <div class="session">
+          ${entry.environment === 'sandbox' ? html`<span class="badge">Ambiente de teste</span>` : nothing}
+          ${
+            entry.key
+              ? html`<span class="key">${nameOf(entry.key)}</span>
+                  <button type="button" class="secondary" @click=${this.#signOut}>Sair</button>`
+              : nothing
+          }
+        </div>
+      </header>
+      ${this.notice ? html`<p class="form-error" role="alert">${this.notice}</p>` : nothing}
+      <h1 class="page-title">${this.page.title}</h1>
+      <div class="page" @click=${this.#follow}>${this.#renderContent(entry)}</div>
+    `;
+  }
+
+  #renderContent({ token, scopes }: Entry): TemplateResult | typeof nothing {
+    const { page, content } = this;
+    if (token === null || (page.scope && !scopes.includes(page.scope)))
+      return html`<section class="card" data-forbidden>
+        <h2>Esta chave não mostra esta página.</h2>
+        <p>Ela tem outras permissões. Entre com uma chave que permita ler ${page.scope ? `“${page.title}”` : 'a conta'}.</p>
+      </section>`;
+    if (content instanceof Error)
+      return html`<section class="card" role="alert">
+        <p>A página não carregou.</p>
+        <button type="button" class="secondary" @click=${this.#show}>Tentar de novo</button>
+      </section>`;
+    if (content?.page !== page) return html`<p class="waiting" role="status">Abrindo…</p>`;
+    // Each visit begins with the filter of its address.
+    const now = () => new Date(Date.now() + this.#aheadMs);
+    const api: Api = { endpoint: endpointOf(), token, renewToken: this.#renewToken, now };
+    return html`${keyed(content, content.render(api, scopes))}`;
+  }
+}
+
+function pageOf(pathname: string): Page {
+  const name = pathname.slice(pathname.lastIndexOf('/') + 1);
+  return PAGES.find((page) => page.name === name) ?? PAGES[0];
+}
+
+function nameOf({ name, hint }: NonNullable<Entry['key']>): string {
+  const end = hint ? `…${hint}` : '';
+  return name ? `${name} ${end}`.trim() : `Chave ${end}`.trim();
+}
+
+customElements.define('console-app', ConsoleApp);

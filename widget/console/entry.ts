@@ -1,0 +1,24 @@
+// The console's way in: its token, which is renewed, and the key that is presented once and kept nowhere.
+import { type PostResult, postJson, type Refusal } from '../demo/shared/post-json.ts';
+
+/** The server's answer to a page that enters. */
+export interface Entry {
+  /** The dashboard token; null if the key may read nothing that the console shows. */
+  token: string | null;
+  /** The server's clock; that of this machine may differ. */
+  now: string;
+  environment: 'live' | 'sandbox';
+  scopes: readonly string[];
+  /** The key of the session; null where the console is open. */
+  key: { name: string | null; hint: string | null } | null;
+  sessionExpiresAt: string | null;
+}
+
+/** The addresses are relative: a path of the server's public address may precede them. All pages are on one level. */
+export const requestEntry = () => postJson<Entry>('./token');
+export const signIn = (key: string): Promise<PostResult<Entry>> => postJson<Entry>('./sign-in', { key });
+export const signOut = () => postJson('./sign-out');
+export const endpointOf = () => new URL('../graphql', location.href).href;
+
+/** Whether a request was refused for want of a session. */
+export const isSignedOut = ({ code, status }: Refusal) => code === 'UNAUTHENTICATED' || status === 401;
