@@ -65,14 +65,16 @@ const eventsOf = (resources: Record<string, string>) =>
     )
     .join(' union all ');
 
-const tasksOf = (kinds: Record<string, string>) =>
-  Object.entries(kinds)
-    .map(
+/** The tasks of resources, by their kinds, and those of other things by the kind and the ids. */
+const tasksOf = (kinds: readonly string[], others: Record<string, string> = {}) =>
+  [
+    `select * from task where ${OURS} and kind = any('{${kinds}}'::text[]) and key = any($3::text[])`,
+    ...Object.entries(others).map(
       ([kind, ids]) => `
   select t.* from (${ids}) named (key)
   cross join lateral (select * from task where ${OURS} and kind = '${kind}' and task.key = named.key limit 1) t`,
-    )
-    .join(' union all ');
+    ),
+  ].join(' union all ');
 
 /** The rows that belong to each sale: refunds, disputes, delivered content. */
 const ofSold = (resource: string): Rows => [
@@ -81,10 +83,18 @@ const ofSold = (resource: string): Rows => [
   ['delivered_content', `${all('delivered_content', 'resource_id')} and resource = '${resource}'`],
 ];
 
+/** The entries of the journal about refunded and disputed sales, without the transactions that are named already. */
 const IDS_OF_POSTED = `
   ${steps(['refund.begun', 'refund.completed', 'refund.failed'], 'select refund_id from refund')}
   union ${steps(['dispute.opened', 'dispute.won', 'dispute.forgiven'], 'select id from dispute')}
-  union select transaction_id from ledger_transaction where ${OURS} and is_entry and ref = any($3::text[])`;
+  union ${entriesOf('select resource_id from refund union select resource_id from dispute', "and resource in ('refund', 'dispute')")}`;
+
+/** The transactions of the journal's entries with these references. */
+function entriesOf(refs: string, only = ''): string {
+  return `select l.transaction_id from (${refs}) named (id) cross join lateral (
+    select transaction_id from ledger_transaction where ${OURS} and is_entry and ref = named.id ${only} limit 10000
+  ) l`;
+}
 
 const eventsOfSold = (resource: string) =>
   eventsOf({
@@ -93,12 +103,12 @@ const eventsOfSold = (resource: string) =>
     dispute: 'select id from dispute',
   });
 
-const DISPUTE_TASKS = { 'dispute.evidence_due': 'select id from dispute' };
+const TASKS_OF_DISPUTES = { 'dispute.evidence_due': 'select id from dispute' };
 
-const IDS_OF_CREDITS = steps(
-  ['pix_credit.returned', 'pix_credit.sent_back'],
-  'select end_to_end_id from pix_credit',
-);
+/** An accepted credit that was sent back was returned first. */
+const IDS_OF_CREDITS = `
+  ${steps(['pix_credit.returned'], 'select end_to_end_id from pix_credit')}
+  union all ${steps(['pix_credit.sent_back'], 'select end_to_end_id from pix_credit where cause is not null')}`;
 
 /** The credits of PIX resources, by the names that these have of them. */
 const creditsOf = (table: string, accepted: string) => `
@@ -107,18 +117,17 @@ const creditsOf = (table: string, accepted: string) => `
   ) named (id)
   cross join lateral (select * from pix_credit where ${OURS} and end_to_end_id = named.id limit 1) c`;
 
-const RETURNS_OF_CREDITS = `
-  select r.* from pix_credit cross join lateral (
-    select * from payment_return where ${OURS} and rail_id = pix_credit.end_to_end_id limit 100
+const returnsOf = (ids: string) => `
+  select r.* from (${ids}) named (id) cross join lateral (
+    select * from payment_return where ${OURS} and rail_id = named.id limit 100
   ) r`;
 
-const PIX_TASKS = {
-  'pix.expire': OWN_IDS,
-  'pix.register': OWN_IDS,
-  'pix.return': 'select end_to_end_id from pix_credit',
-};
+const RETURNS_OF_CREDITS = returnsOf('select end_to_end_id from pix_credit');
 
-const entriesOf = (kinds: string, refs: string) => `
+const PIX_TASKS = ['pix.expire', 'pix.register'];
+const TASKS_OF_CREDITS = { 'pix.return': 'select end_to_end_id from pix_credit' };
+
+const linesOf = (kinds: string, refs: string) => `
   select e.* from (${refs}) named (id), unnest(array[${kinds}]) wanted (kind)
   cross join lateral (
     select * from statement_entry where ${OURS} and kind = wanted.kind and ref_id = named.id limit 1000
@@ -128,31 +137,20 @@ const FAMILIES: Record<Family, Rows> = {
   card_payment: [
     ['card_payment', all('card_payment', 'order_code')],
     ...ofSold('card_payment'),
-    [
-      'payment_return',
-      `select r.* from card_payment cross join lateral (
-        select * from payment_return where ${OURS} and rail_id = card_payment.paid_charge_id limit 100
-      ) r`,
-    ],
+    ['payment_return', returnsOf('select paid_charge_id from card_payment where paid_charge_id is not null')],
     ['event', eventsOfSold('card_payment')],
     [
       'posting',
       postingsOf(
-        `${steps(
-          ['card_payment.paid', 'card_payment.returned', 'card_payment.released', 'card_payment.sent_back'],
-          OWN_IDS,
-        )} union ${IDS_OF_POSTED}`,
+        `${steps(['card_payment.paid', 'card_payment.returned'], OWN_IDS)} union all (${IDS_OF_POSTED})`,
       ),
     ],
     [
       'task',
-      tasksOf({
-        'card_payment.expire': OWN_IDS,
-        'card_payment.resolve': OWN_IDS,
-        'card_payment.release': OWN_IDS,
-        'card_payment.return': OWN_IDS,
-        ...DISPUTE_TASKS,
-      }),
+      tasksOf(
+        ['card_payment.expire', 'card_payment.resolve', 'card_payment.release', 'card_payment.return'],
+        TASKS_OF_DISPUTES,
+      ),
     ],
   ],
   payment: [
@@ -164,13 +162,17 @@ const FAMILIES: Record<Family, Rows> = {
     ['event', eventsOfSold('payment')],
     [
       'posting',
-      postingsOf(`${steps(['payment.created', 'payment.ended', 'payment.paid', 'ltc.paid'], OWN_IDS)}
-        union ${IDS_OF_CREDITS}
-        union select step || txid || ':' || vout || ':' || n
+      postingsOf(`${entriesOf(OWN_IDS, "and resource = 'payment' and not starts_with(transaction_id, 'ltc.confirmed:')")}
+        union all select 'payment.paid:' || payment_id from payment where amount_cents = fee_cents
+        union all ${IDS_OF_CREDITS}
+        union all select step || txid || ':' || vout || ':' || n
           from ltc_output, generate_series(1, postings) n, unnest(array['ltc.confirmed:', 'ltc.reorganised:']) step
-        union ${IDS_OF_POSTED}`),
+        union all (${IDS_OF_POSTED})`),
     ],
-    ['task', tasksOf({ ...PIX_TASKS, 'ltc.expire': OWN_IDS, 'ltc.address': OWN_IDS, ...DISPUTE_TASKS })],
+    [
+      'task',
+      tasksOf([...PIX_TASKS, 'ltc.expire', 'ltc.address'], { ...TASKS_OF_CREDITS, ...TASKS_OF_DISPUTES }),
+    ],
   ],
   charge: [
     ['charge', all('charge', 'charge_id')],
@@ -179,7 +181,7 @@ const FAMILIES: Record<Family, Rows> = {
     ['payment_return', RETURNS_OF_CREDITS],
     [
       'statement_entry',
-      entriesOf(
+      linesOf(
         `'split_in', 'split_reversal', 'payout', 'payout_reversal'`,
         `${OWN_IDS} union select refund_id from refund`,
       ),
@@ -187,10 +189,11 @@ const FAMILIES: Record<Family, Rows> = {
     ['event', eventsOfSold('charge')],
     [
       'posting',
-      postingsOf(`${steps(['charge.created', 'charge.ended', 'charge.paid'], OWN_IDS)}
-        union ${IDS_OF_CREDITS} union ${IDS_OF_POSTED}`),
+      postingsOf(`${entriesOf(OWN_IDS, "and resource = 'charge' and not starts_with(transaction_id, 'charge.paid:')")}
+        union all ${steps(['charge.paid'], OWN_IDS)}
+        union all ${IDS_OF_CREDITS} union all (${IDS_OF_POSTED})`),
     ],
-    ['task', tasksOf({ ...PIX_TASKS, ...DISPUTE_TASKS })],
+    ['task', tasksOf(PIX_TASKS, { ...TASKS_OF_CREDITS, ...TASKS_OF_DISPUTES })],
   ],
   pix_subscription: [
     ['pix_subscription', all('pix_subscription', 'subscription_id')],
@@ -200,7 +203,7 @@ const FAMILIES: Record<Family, Rows> = {
     ['payment_return', RETURNS_OF_CREDITS],
     ['event', eventsOf({ subscription: OWN_IDS, payment: 'select payment_id from payment' })],
     ['posting', postingsOf(IDS_OF_CREDITS)],
-    ['task', tasksOf({ ...PIX_TASKS, 'subscription.look_up': OWN_IDS, 'subscription.instruct': OWN_IDS })],
+    ['task', tasksOf([...PIX_TASKS, 'subscription.look_up', 'subscription.instruct'], TASKS_OF_CREDITS)],
   ],
   dispute: [
     ['dispute', all('dispute', 'id')],
@@ -214,7 +217,7 @@ const FAMILIES: Record<Family, Rows> = {
             and ledger_transaction.resource_id = dispute.id limit 1000
         ) l`),
     ],
-    ['task', tasksOf(DISPUTE_TASKS)],
+    ['task', tasksOf(['dispute.evidence_due'])],
   ],
   payout: [
     ['payout', all('payout', 'withdrawal_id')],
@@ -225,13 +228,13 @@ const FAMILIES: Record<Family, Rows> = {
         steps(['payout.requested', 'payout.completed', 'payout.denied', 'payout.returned'], OWN_IDS),
       ),
     ],
-    ['task', tasksOf({ 'payout.send': OWN_IDS })],
+    ['task', tasksOf(['payout.send'])],
   ],
   subaccount_payout: [
     ['subaccount_payout', all('subaccount_payout', 'id')],
     [
       'statement_entry',
-      entriesOf(
+      linesOf(
         `'payout', 'payout_reversal'`,
         'select payout_id from subaccount_payout union select sub_code from subaccount_payout where sub_code is not null',
       ),
@@ -246,7 +249,7 @@ const FAMILIES: Record<Family, Rows> = {
         ),
       ),
     ],
-    ['task', tasksOf({ 'subaccount_payout.send': OWN_IDS, 'subaccount_payout.reverse': OWN_IDS })],
+    ['task', tasksOf(['subaccount_payout.send', 'subaccount_payout.reverse'])],
   ],
   subaccount: [
     ['subaccount', all('subaccount', 'id')],
@@ -271,7 +274,7 @@ const FAMILIES: Record<Family, Rows> = {
     ['webhook_delivery', all('webhook_delivery', 'webhook_id')],
     ['webhook_attempt', 'select * from webhook_attempt where webhook_id = any($3::text[])'],
     ['event', eventsOf({ webhook_delivery: OWN_IDS })],
-    ['task', tasksOf({ 'webhook.deliver': OWN_IDS, 'webhook.deliver_further': OWN_IDS })],
+    ['task', tasksOf(['webhook.deliver', 'webhook.deliver_further'])],
   ],
   // By the resource and its id.
   observed: [
@@ -314,7 +317,7 @@ function payoutsOf(table: string, key: string): string {
 }
 
 /** The tables whose amounts are added up: the column of their kind, and their two instants. */
-const AMOUNTS = {
+export const AMOUNTS = {
   card_payment: ['', 'created_at', 'paid_at'],
   payment: [', method', 'created_at', 'paid_at'],
   charge: [', kind', 'created_at', 'paid_at'],
@@ -322,6 +325,18 @@ const AMOUNTS = {
   payout: [', method', 'requested_at', 'processed_at'],
   subaccount_payout: ['', 'created_at', 'completed_at'],
 } as const;
+
+/** The lists whose rows are counted because no amounts of days add up to their totals, with the columns that tell rows apart. */
+const COUNTED = {
+  subaccount: '',
+  product: '',
+  payment_return: ', resource',
+  dispute: ', status',
+  pix_subscription: ', status',
+  webhook_delivery: ', status',
+};
+
+export const COUNTED_LISTS = Object.keys(COUNTED);
 
 function inWindow(column: string): string {
   return `${column} >= $3::timestamptz and ${column} < $4::timestamptz`;
@@ -385,31 +400,34 @@ const SLICES: Record<Exclude<Slice, Family>, Rows> = {
       ] as const;
     }),
   ],
+  // The rows of the lists without amounts that $3 names: a list that it does not name is not read.
   totals: [
-    ['list_count', `select * from list_count where ${OURS}`],
+    [
+      'list_count',
+      `select * from list_count where ${OURS} and (list = any($3::text[]) or list <> all ('{${COUNTED_LISTS}}'))`,
+    ],
     ['list_amount', `select * from list_amount where ${OURS} and seconds = 86400`],
-    ['subaccount', `select account_id, environment from subaccount where ${OURS}`],
-    ['product', `select account_id, environment from product where ${OURS}`],
-    ['payment_return', `select account_id, environment, resource from payment_return where ${OURS}`],
-    ['dispute', `select account_id, environment, status from dispute where ${OURS}`],
-    ['pix_subscription', `select account_id, environment, status from pix_subscription where ${OURS}`],
-    ['webhook_delivery', `select account_id, environment, status from webhook_delivery where ${OURS}`],
+    ...Object.entries(COUNTED).map(
+      ([table, columns]) =>
+        [
+          table,
+          `select account_id, environment${columns} from ${table} where ${OURS} and '${table}' = any($3::text[])`,
+        ] as const,
+    ),
   ],
 };
 
-/** The beginning of a statement in which each table of the books holds the rows of a slice. */
-export function withRowsOf(slice: Slice): string {
+/** The parts of a `with` in which each table of the books holds the rows of a slice. */
+export function rowsOf(slice: Slice): string[] {
   const rows = { ...FAMILIES, ...SLICES }[slice];
   const defined = new Set(rows.map(([table]) => table));
-  return `with ${[
+  return [
     ['stream', `select * from stream where ${OURS}`] as const,
     ...rows,
     ...TABLES.filter((table) => !defined.has(table)).map(
       (table) => [table, `select * from ${table} where false`] as const,
     ),
-  ]
-    .map(([table, query]) => `${table} as (${query})`)
-    .join(',\n')}`;
+  ].map(([table, query]) => `${table} as (${query})`);
 }
 
 /** The table of a family, its key, and the columns that its resources are ordered by. */

@@ -1,10 +1,11 @@
 import { CompiledQuery } from 'kysely';
-import { OutageError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import type { Sql } from '../../state/db/database.ts';
+import type { Database } from '../../state/db/database.ts';
+import { derivedFor } from './laws/derived.ts';
 import type { Law, Slice } from './laws/law.ts';
 import type { Finding } from './model.ts';
-import { withRowsOf } from './slices.ts';
+import type { Sums } from './pieces.ts';
+import { rowsOf } from './slices.ts';
 
 /** The most rows of one law that one statement returns: where one is broken everywhere, the first are enough. */
 const MOST_OF_A_LAW = 100;
@@ -15,15 +16,15 @@ export function textOf(slice: Slice, laws: readonly Law[]): string {
     ({ sql }, index) =>
       `(select ${index} as law, row_to_json(f) as found from (${sql}\n) f limit ${MOST_OF_A_LAW})`,
   );
-  const sums = slice === 'journal' ? [SUMS] : [];
-  return `${withRowsOf(slice)}\n${[...found, ...sums].join('\nunion all\n')}`;
+  const query = [...found, ...(slice === 'journal' ? [SUMS] : [])].join('\nunion all\n');
+  return `with ${[...rowsOf(slice), ...derivedFor(query)].join(',\n')}\n${query}`;
 }
 
 /** The sums of the postings by ledger account, without those of the row before the first. */
 const SUMS = `(select -1 as law, coalesce(json_object_agg(name, amount), '{}') as found from (
-  select p.ledger_account as name, sum(p.amount)::bigint as amount
-  from posting p join ledger_transaction l using (account_id, environment, transaction_id)
-  where l.number >= $3::bigint group by 1
+  select ledger_account as name, sum(amount)::bigint as amount from posting
+  where transaction_id is distinct from (select transaction_id from ledger_transaction where number = $3::bigint - 1)
+  group by 1
 ) sums)`;
 
 interface Row {
@@ -31,21 +32,29 @@ interface Row {
   found: Record<string, unknown>;
 }
 
-/** Decides laws in a slice. A statement that an outage has ended is sent once more; after that its error is thrown. */
-export async function decide(
-  sql: Sql,
+/**
+ * The settings of a statement: what it reads is hashed and sorted in memory, which the size of a slice bounds. The planner cannot
+ * know how many rows a part of a slice has: a nested loop would compare all with all, and a merge would sort them.
+ */
+const SETTINGS = `select set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true),
+  set_config('enable_mergejoin', 'off', true)`;
+
+/** Decides laws in a slice. Returns the rows that break one, each with the place of its law, and the sums of the journal. */
+export function decide(
+  { transaction }: Pick<Database, 'transaction'>,
   text: string,
   parameters: readonly unknown[],
-): Promise<{ rows: Row[]; sums: Record<string, number> }> {
-  const run = () => sql.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]));
-  const { rows } = await run().catch((error: unknown) => {
-    if (error instanceof OutageError) return run();
-    throw error;
+): Promise<{ found: { law: number; row: Record<string, unknown> }[]; sums: Sums }> {
+  return transaction(async (sql) => {
+    const [, { rows }] = await Promise.all([
+      sql.executeQuery(CompiledQuery.raw(SETTINGS)),
+      sql.executeQuery<Row>(CompiledQuery.raw(text, [...parameters])),
+    ]);
+    return {
+      found: rows.filter(({ law }) => law >= 0).map(({ law, found }) => ({ law, row: found })),
+      sums: (rows.find(({ law }) => law === -1)?.found ?? {}) as Sums,
+    };
   });
-  return {
-    rows: rows.filter(({ law }) => law >= 0),
-    sums: (rows.find(({ law }) => law === -1)?.found ?? {}) as Record<string, number>,
-  };
 }
 
 /** Columns that say whose a row is. */

@@ -46,7 +46,12 @@ export async function saveCheckpoint(
   `.execute(sql);
 }
 
-export async function saveVerified(sql: Sql, laws: readonly VerifiedLaw[]): Promise<void> {
+/** Keeps what was found of laws. After a look at what has changed alone they are as old as before. */
+export async function saveVerified(
+  sql: Sql,
+  laws: readonly VerifiedLaw[],
+  { isWhole }: { isWhole: boolean },
+): Promise<void> {
   if (laws.length === 0) return;
   await sql
     .insertInto('verified_law')
@@ -54,7 +59,7 @@ export async function saveVerified(sql: Sql, laws: readonly VerifiedLaw[]): Prom
     .onConflict((conflict) =>
       conflict.column('law').doUpdateSet({
         findings: raw<number>`excluded.findings`,
-        verified_at: raw<Date>`excluded.verified_at`,
+        ...(isWhole && { verified_at: raw<Date>`excluded.verified_at` }),
       }),
     )
     .execute();

@@ -28,16 +28,44 @@ export async function nextOf(
   };
 }
 
+/** Rows with numbers: the journal, or the log. */
+export interface Numbered {
+  readonly table: 'ledger_transaction' | 'event';
+  readonly column: 'number' | 'version';
+}
+
+export const JOURNAL: Numbered = { table: 'ledger_transaction', column: 'number' };
+export const LOG: Numbered = { table: 'event', column: 'version' };
+
+/** The first and the last number of rows. */
+export interface Range {
+  readonly first: number;
+  readonly head: number;
+}
+
+/** Divides a range into parts. A number that is wrong may be far from the others, so the rows say where each begins. */
+export async function* partsOf(
+  sql: Sql,
+  tenant: Tenant,
+  numbered: Numbered,
+  { range: { first, head }, size }: { range: Range; size: () => number },
+): AsyncGenerator<Range> {
+  for (let from = first; ; ) {
+    const to = Math.min(head, from + size() - 1);
+    yield { first: from, head: to };
+    const rest = to < head ? await rangeOf(sql, tenant, numbered, to) : null;
+    if (!rest || rest.first > head) return;
+    from = rest.first;
+  }
+}
+
 /** Reads the first and the last number of a tenant's rows after a place; null if there are none. */
 export async function rangeOf(
   sql: Sql,
   { accountId, environment }: Tenant,
-  {
-    table,
-    column,
-    after,
-  }: { table: 'ledger_transaction' | 'event'; column: 'number' | 'version'; after: number },
-): Promise<{ first: number; head: number } | null> {
+  { table, column }: Numbered,
+  after: number,
+): Promise<Range | null> {
   const { rows } = await raw<{ first: number | null; head: number | null }>`
     select min(${raw.ref(column)}) as first, max(${raw.ref(column)}) as head from ${raw.table(table)}
     where account_id = ${accountId} and environment = ${environment} and ${raw.ref(column)} > ${after}`.execute(
@@ -45,73 +73,6 @@ export async function rangeOf(
   );
   const { first = null, head = null } = rows[0] ?? {};
   return first === null || head === null ? null : { first, head };
-}
-
-/** The resources that events name, by the type of resource in the log. */
-const FAMILY_OF: Readonly<Record<string, Family>> = {
-  card_payment: 'card_payment',
-  payment: 'payment',
-  charge: 'charge',
-  subscription: 'pix_subscription',
-  dispute: 'dispute',
-  payout: 'payout',
-  subaccount_payout: 'subaccount_payout',
-};
-
-/** Resources that have changed, by family. */
-export type Changed = Map<Family, Set<string>>;
-
-type Named = { resource: string | null; id: string | null };
-
-function add(changed: Changed, rows: readonly Named[]): void {
-  for (const { resource, id } of rows) {
-    if (resource === null || id === null) continue;
-    const family = FAMILY_OF[resource] ?? (resource as Family);
-    changed.set(family, (changed.get(family) ?? new Set()).add(id));
-  }
-}
-
-/** Adds the resources that events have changed, from one version to another: refunds and disputes by their payments. */
-export async function addChangedByEvents(
-  changed: Changed,
-  sql: Sql,
-  { accountId, environment }: Tenant,
-  [from, to]: readonly [from: number, to: number],
-): Promise<void> {
-  const events = raw`event e where e.account_id = ${accountId} and e.environment = ${environment}
-    and e.version between ${from} and ${to}`;
-  const { rows } = await raw<Named>`
-    select distinct e.resource, e.resource_id as id from ${events}
-    union
-    select r.resource, r.resource_id from refund r where r.refund_id in (
-      select e.resource_id from ${events} and e.resource = 'refund'
-    )
-    union
-    select d.resource, d.resource_id from dispute d where d.id in (
-      select e.resource_id from ${events} and e.resource = 'dispute'
-    )`.execute(sql);
-  add(changed, rows);
-}
-
-/** Adds the resources that rows of the journal name, from one number to another. */
-export async function addChangedByTransactions(
-  changed: Changed,
-  sql: Sql,
-  { accountId, environment }: Tenant,
-  [from, to]: readonly [from: number, to: number],
-): Promise<void> {
-  const transactions = raw`ledger_transaction l where l.account_id = ${accountId} and l.environment = ${environment}
-    and l.number between ${from} and ${to}`;
-  const { rows } = await raw<Named>`
-    select distinct l.resource, l.resource_id as id from ${transactions}
-    union
-    select 'subaccount', l.subaccount_id from ${transactions}
-    union
-    select case when starts_with(l.transaction_id, 'subaccount.') then 'transfer' else 'test_payment' end,
-      substr(l.transaction_id, strpos(l.transaction_id, ':') + 1)
-    from ${transactions} and (starts_with(l.transaction_id, 'subaccount.transfer_in:')
-      or starts_with(l.transaction_id, 'test_payment.'))`.execute(sql);
-  add(changed, rows);
 }
 
 /** Reads the days in UTC with totals of a tenant: the first, and the one after the last; null if there are none. */

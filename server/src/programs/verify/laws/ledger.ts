@@ -6,28 +6,18 @@ export const LEDGER_LAWS: readonly Law[] = [
     scope: ['journal'],
     explain: 'the postings of each transaction sum to zero',
     sql: `
-      select account_id, environment, transaction_id, sum(amount) from posting
-      group by account_id, environment, transaction_id, ledger_account like '%ltc%' having sum(amount) <> 0`,
+      select account_id, environment, transaction_id, case when cents <> 0 then cents else litoshi end as sum
+      from transaction_sum where cents <> 0 or litoshi <> 0`,
   },
   {
     name: 'journal-moves-postings',
     scope: ['journal'],
     explain: 'each ledger transaction has one row of the journal, which moves what its postings do',
     sql: `
-    select account_id, environment, transaction_id, number from (
-      select account_id, environment, transaction_id,
-        sum(amount) filter (where ledger_account = 'merchant_balance') as balance,
-        sum(amount) filter (where ledger_account = 'merchant_subaccounts') as subaccounts,
-        sum(amount) filter (where ledger_account = 'merchant_pending') as pending,
-        sum(amount) filter (where ledger_account = 'dispute_hold') as dispute_hold,
-        sum(amount) filter (where ledger_account = 'merchant_ltc') as ltc,
-        sum(amount) filter (where ledger_account = 'merchant_receivable') as receivable
-      from posting group by 1, 2, 3
-    ) posted full join ledger_transaction r using (account_id, environment, transaction_id)
-    where (coalesce(posted.balance, 0), coalesce(posted.subaccounts, 0), coalesce(posted.pending, 0),
-        coalesce(posted.dispute_hold, 0), coalesce(posted.ltc, 0), coalesce(posted.receivable, 0))
+    select account_id, environment, transaction_id, number
+    from transaction_sum s full join ledger_transaction r using (account_id, environment, transaction_id)
+    where (s.balance, s.subaccounts, s.pending, s.dispute_hold, s.ltc, s.receivable)
       is distinct from (balance_delta, subaccounts_delta, pending_delta, dispute_hold_delta, ltc_delta, receivable_delta)
-      or posted.transaction_id is null
     union all
     select account_id, environment, transaction_id, count(*) from ledger_transaction group by 1, 2, 3 having count(*) > 1`,
   },

@@ -13,7 +13,7 @@ const STEPS_OF_PIX: (readonly [string, string])[] = [
 
 function pairs(allowed: Record<string, readonly (readonly [string, string])[]>): string {
   return Object.entries(allowed)
-    .flatMap(([resource, steps]) => steps.map(([from, to]) => `('${resource}.${from}', '${resource}.${to}')`))
+    .flatMap(([resource, steps]) => steps.map(([from, to]) => `${resource}.${from} ${resource}.${to}`))
     .join();
 }
 
@@ -46,26 +46,28 @@ export const LOG_LAWS: readonly Law[] = [
     scope: FAMILIES_OF_EVENTS,
     explain: 'whatever has versions has one event for each, and no other',
     sql: `
-      select r.id, r.resource, r.version, count(e.version) as events, count(distinct e.snapshot ->> 'version') as versions
+      select r.id, r.resource, r.version, e.events, e.versions
       from (${RESOURCES}) r
         join stream s using (account_id, environment)
-        left join event e on e.account_id = r.account_id and e.environment = r.environment
-          and e.resource = r.resource and e.resource_id = r.id
-      group by r.resource, r.id, r.version, r.events, s.kept_from
-      having count(distinct e.snapshot ->> 'version') <> count(e.version) or count(e.version) > r.events
-        or count(e.version) < r.events and (s.kept_from = 0
+        left join (
+          select account_id, environment, resource, resource_id as id, count(*) as events,
+            -- Those that are later than the one before.
+            count(*) filter (where nth > coalesce(nth_before, 0)) as versions, min(nth) as first, max(nth) as last
+          from event_step group by 1, 2, 3, 4
+        ) e using (account_id, environment, resource, id)
+      where e.versions <> e.events or e.events > r.events
+        or coalesce(e.events, 0) < r.events and (s.kept_from = 0
           -- Those that are kept are the newest.
-          or max((e.snapshot ->> 'version')::int) <> r.version
-          or min((e.snapshot ->> 'version')::int) <> r.version - count(e.version) + 1)`,
+          or e.last <> r.version or e.first <> r.version - e.events + 1)`,
   },
   {
     name: 'event-shows-state',
     scope: FAMILIES_OF_EVENTS,
     explain: 'its newest event shows its state',
     sql: `
-      select r.id, r.resource, r.kind, e.kind as reported from (${RESOURCES}) r join event e
+      select r.id, r.resource, r.kind, e.kind as reported from (${RESOURCES}) r join event_step e
         on e.account_id = r.account_id and e.environment = r.environment and e.resource = r.resource
-        and e.resource_id = r.id and (e.snapshot ->> 'version')::int = r.version
+        and e.resource_id = r.id and e.nth = r.version
       where e.kind <> r.kind`,
   },
   {
@@ -76,7 +78,7 @@ export const LOG_LAWS: readonly Law[] = [
       select r.id, r.resource, r.version, figure.key as member, figure.value #>> '{}' as kept, e.snapshot ->> figure.key as reported
       from (${RESOURCES}) r join event e
         on e.account_id = r.account_id and e.environment = r.environment and e.resource = r.resource
-        and e.resource_id = r.id and (e.snapshot ->> 'version')::int = r.version
+        and e.resource_id = r.id and (e.snapshot ->> 'version')::int = r.version and not e.snapshot @> r.figures
       cross join lateral jsonb_each(r.figures) figure
       -- An event of an earlier version lacks the members that came later.
       where e.snapshot ? figure.key and e.snapshot -> figure.key <> figure.value`,
@@ -86,49 +88,46 @@ export const LOG_LAWS: readonly Law[] = [
     scope: FAMILIES_OF_EVENTS,
     explain: 'a status goes forward, one step an event',
     sql: `
-    select account_id, resource_id, version, before, kind from (
-      select account_id, resource, resource_id, version, kind, previous_status, (snapshot ->> 'version')::int as nth,
-        lag(kind) over (partition by account_id, environment, resource, resource_id order by version) as before
-      from event where resource in ('card_payment', 'payment', 'charge', 'refund', 'dispute', 'payout', 'subaccount_payout')
-    ) step
-    where (before is not null and (before, kind) not in (${pairs({
-      // An event with an unchanged status reports the order of an unpaid or returned payment, or the refunds of a
-      // paid one.
-      card_payment: [
-        ...Object.entries(NEXT_OF_CARD).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
-        ...(['pending', 'expired', 'failed', 'paid'] as const).map((status) => [status, status] as const),
-      ],
-      payment: STEPS_OF_PIX,
-      charge: STEPS_OF_PIX,
-      // An event with an unchanged status reports more evidence, or a larger amount.
-      dispute: [
-        ...Object.entries(NEXT_OF_DISPUTE).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
-        ...(['open', 'under_review', 'lost'] as const).map((status) => [status, status] as const),
-      ],
-      refund: [
-        ['processing', 'completed'],
-        ['processing', 'failed'],
-      ],
-      payout: [
-        ['pending', 'processing'],
-        ['pending', 'completed'],
-        ['pending', 'denied'],
-        ['processing', 'completed'],
-        ['processing', 'denied'],
-        ['completed', 'returned'],
-      ],
-      subaccount_payout: [
-        ['processing', 'processing'],
-        ['processing', 'completed'],
-        ['processing', 'failed'],
-        ['failed', 'reversed'],
-        ['completed', 'reversed'],
-      ],
-    })}))
+    select account_id, resource_id, version, before, kind from event_step
+    where resource in ('card_payment', 'payment', 'charge', 'refund', 'dispute', 'payout', 'subaccount_payout') and (
+      before || ' ' || kind <> all ('{${pairs({
+        // An event with an unchanged status reports the order of an unpaid or returned payment, or the refunds of a
+        // paid one.
+        card_payment: [
+          ...Object.entries(NEXT_OF_CARD).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
+          ...(['pending', 'expired', 'failed', 'paid'] as const).map((status) => [status, status] as const),
+        ],
+        payment: STEPS_OF_PIX,
+        charge: STEPS_OF_PIX,
+        // An event with an unchanged status reports more evidence, or a larger amount.
+        dispute: [
+          ...Object.entries(NEXT_OF_DISPUTE).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
+          ...(['open', 'under_review', 'lost'] as const).map((status) => [status, status] as const),
+        ],
+        refund: [
+          ['processing', 'completed'],
+          ['processing', 'failed'],
+        ],
+        payout: [
+          ['pending', 'processing'],
+          ['pending', 'completed'],
+          ['pending', 'denied'],
+          ['processing', 'completed'],
+          ['processing', 'denied'],
+          ['completed', 'returned'],
+        ],
+        subaccount_payout: [
+          ['processing', 'processing'],
+          ['processing', 'completed'],
+          ['processing', 'failed'],
+          ['failed', 'reversed'],
+          ['completed', 'reversed'],
+        ],
+      })}}'::text[])
       or (before is null and nth = 1 and resource not in ('payment', 'charge')
         and kind not in ('card_payment.pending', 'payout.pending', 'refund.processing', 'dispute.open', 'subaccount_payout.processing'))
       or (before is not null or nth = case when resource in ('payment', 'charge') then 2 else 1 end)
-        and previous_status is distinct from case split_part(before, '.', 2) when 'reversed' then 'failed' else split_part(before, '.', 2) end`,
+        and previous_status is distinct from case split_part(before, '.', 2) when 'reversed' then 'failed' else split_part(before, '.', 2) end)`,
   },
   {
     name: 'subscription-steps',
@@ -152,16 +151,13 @@ export const LOG_LAWS: readonly Law[] = [
     scope: FAMILIES_OF_EVENTS,
     explain: 'versions of one thing follow its events',
     sql: `
-    select account_id, resource_id, reported.version, before from (
-      select account_id, environment, resource, resource_id, (snapshot ->> 'version')::int as version,
-        lag((snapshot ->> 'version')::int) over (partition by account_id, environment, resource, resource_id order by version) as before
-      from event
-      where resource in ('card_payment', 'payment', 'charge', 'subscription', 'refund', 'dispute', 'payout', 'subaccount_payout')
-    ) reported join stream s using (account_id, environment)
-    where reported.version <> before + 1
-      -- The first version of what a PIX code pays has no code yet, and no event.
-      or before is null and s.kept_from = 0
-        and reported.version <> case when resource in ('payment', 'charge', 'subscription') then 2 else 1 end`,
+    select account_id, resource_id, nth as version, nth_before as before
+    from event_step join stream s using (account_id, environment)
+    where resource in ('card_payment', 'payment', 'charge', 'subscription', 'refund', 'dispute', 'payout', 'subaccount_payout')
+      and (nth <> nth_before + 1
+        -- The first version of what a PIX code pays has no code yet, and no event.
+        or nth_before is null and s.kept_from = 0
+          and nth <> case when resource in ('payment', 'charge', 'subscription') then 2 else 1 end)`,
   },
   {
     name: 'webhook-steps',

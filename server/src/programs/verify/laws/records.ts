@@ -72,7 +72,7 @@ export const TRANSFERS = `
  */
 export function expiredOnce(resource: 'payment' | 'charge'): string {
   return `
-    select resource_id as id from event where kind = '${resource}.expired'
+    select resource_id as id from event_step where kind = '${resource}.expired'
     union
     select split_part(transaction_id, ':', 2) from posting join stream s using (account_id, environment)
     where starts_with(transaction_id, '${resource}.ended:') and s.kept_from > 0`;

@@ -1,0 +1,88 @@
+import { sql as raw } from 'kysely';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Database } from '../../state/db/database.ts';
+import type { Slice } from './laws/law.ts';
+
+/** Decides how much one statement sees, and how much of the time is left to others. */
+export interface Pace {
+  /** The number of rows, resources or days of the next statement of a slice. */
+  rowsOf(slice: Slice): number;
+  /** Learns from a statement that has seen so many rows. */
+  learn(slice: Slice, rows: number, ms: number): void;
+  /** Waits until the next statement may begin. */
+  rest(): Promise<void>;
+  /** The most statements at once. */
+  lanes(): number;
+}
+
+/** The duration that a statement should have, the share of the time without one, and the most of them at once. */
+interface Manner {
+  readonly ms: number;
+  readonly rest: number;
+  readonly lanes: number;
+}
+
+/** Beside writers, and on PGlite, which serves nobody else meanwhile. */
+const GENTLE: Manner = { ms: 50, rest: 0.5, lanes: 1 };
+/** On PostgreSQL while nobody writes: its planner takes some 20 ms for a statement, however few rows it sees. */
+const FAST: Manner = { ms: 500, rest: 0, lanes: 2 };
+
+/** The transactions a second of others from which on they are writers. */
+const BUSY = 20;
+const SAMPLE_MS = 1_000;
+
+/** Below `few` rows the duration of a statement no longer depends on them. */
+const SIZES = { first: 500, few: 250, most: 20_000 };
+const DAYS = { first: 1, few: 1, most: 32 };
+
+export function createPace({
+  database: { sql, engine },
+  clock,
+  pause,
+}: {
+  database: Pick<Database, 'sql' | 'engine'>;
+  clock: Clock;
+  pause: (ms: number) => Promise<void>;
+}): Pace {
+  const sizes = new Map<Slice, number>();
+  const limits = (slice: Slice) => (slice === 'hours' ? DAYS : SIZES);
+  let manner = GENTLE;
+  let restMs = 0;
+  let statements = 0;
+  let sample: { at: number; transactions: number; own: number } | null = null;
+
+  /** Looks how many transactions others have had since the last sample. */
+  async function observe(): Promise<void> {
+    if (engine === 'pglite' || (sample && clock.ms() - sample.at < SAMPLE_MS)) return;
+    const own = statements;
+    const before = sample;
+    sample = { at: clock.ms(), transactions: before?.transactions ?? 0, own };
+    const { rows } = await raw<{ transactions: number }>`
+      select xact_commit + xact_rollback as transactions from pg_stat_database where datname = current_database()`.execute(
+      sql,
+    );
+    sample.transactions = rows[0]?.transactions ?? 0;
+    if (!before) return;
+    const others = sample.transactions - before.transactions - (own - before.own);
+    manner = others < (BUSY * (sample.at - before.at)) / 1_000 ? FAST : GENTLE;
+  }
+
+  return {
+    rowsOf: (slice) => sizes.get(slice) ?? limits(slice).first,
+    learn(slice, rows, ms) {
+      const { few, most } = limits(slice);
+      const fitting = rows * Math.min(2, Math.max(0.5, manner.ms / Math.max(1, ms)));
+      const size = sizes.get(slice) ?? limits(slice).first;
+      // A statement with fewer rows than it could have had does not show that it could have more.
+      if (fitting < size || rows >= size)
+        sizes.set(slice, Math.round(Math.min(most, Math.max(Math.min(few, size), fitting))));
+      restMs = (ms * manner.rest) / (1 - manner.rest);
+      statements += 1;
+    },
+    async rest() {
+      await observe();
+      if (restMs > 0) await pause(restMs);
+    },
+    lanes: () => manner.lanes,
+  };
+}
