@@ -222,6 +222,7 @@ describe('further endpoints', () => {
       [{ url: 'ftp://loja.example/' }, 'input.url'],
       [{ url: `https://loja.example/${'x'.repeat(500)}` }, 'input.url'],
       [{ events: [] }, 'input.events'],
+      [{ events: null }, 'input.events'],
       [{ events: ['UNKNOWN'] }, 'input.events'],
       [{ events: ['*', 'UNKNOWN'] }, 'input.events'],
       [{ events: ['payment.paid', ''] }, 'input.events'],
@@ -235,7 +236,6 @@ describe('further endpoints', () => {
     }
     for (const [input, path] of [
       [{ url: null }, 'input.url'],
-      [{ events: null }, 'input.events'],
       [{ enabled: null }, 'input.enabled'],
       [{ previousSecretHours: 169 }, 'input.previousSecretHours'],
       [{ previousSecretHours: -1 }, 'input.previousSecretHours'],

@@ -110,7 +110,7 @@ export interface ConfigureWebhookInput extends EndpointChanges {
 
 export interface CreateEndpointInput {
   url: string;
-  /** The names of the events to send, or `*`; all if it is left out. */
+  /** The names of the events to send, or `*`; all if it is left out, and null is refused. */
   events?: readonly string[] | null | undefined;
 }
 

@@ -1,6 +1,7 @@
 import { deliveryWebhook, deliveryWebhooks } from '../catalogue/deliveries/wire.ts';
 import { ValidationError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { nullMessage } from '../kernel/text.ts';
 import type { SandboxName, WebhookEvent } from '../kernel/webhook-event.ts';
 import { tokenWebhook, tokenWebhooks } from '../money-in/card-payments/tokens/wire.ts';
 import { cardPaymentWebhook, cardPaymentWebhooks } from '../money-in/card-payments/wire.ts';
@@ -150,16 +151,17 @@ export function optionalAmong(chosen: readonly string[]): readonly OptionalWebho
 
 /**
  * Reads the events of a further endpoint by their names, without duplicates, or `*`; null if there is no choice.
- * @throws ValidationError
+ * @throws ValidationError (also for null, which may be a choice that was lost)
  */
 export function parseEvents(events: readonly string[] | null | undefined): readonly string[] | null {
-  if (events == null) return null;
+  if (events === undefined) return null;
+  const refuse = (message: string) => new ValidationError([{ path: 'input.events', message }]);
+  if (events === null) throw refuse(nullMessage('every event'));
   const chosen = events.map((event) =>
     event === EVERY_EVENT
       ? event
       : NAMES.find((name) => name === event || EVENTS[name].nameInSandbox === event),
   );
-  const refuse = (message: string) => new ValidationError([{ path: 'input.events', message }]);
   if (chosen.length === 0) throw refuse(`must have an event, or "${EVERY_EVENT}" for all`);
   if (chosen.includes(undefined))
     throw refuse(`must be names of events in webhookEvents, or "${EVERY_EVENT}" for all`);
