@@ -36,6 +36,7 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   tokens: { scope: [], query: '{ tokens { nodes { tokenId } } }' },
   retention: { scope: null, query: '{ retention { eventsDays } }' },
   viewer: { scope: null, query: '{ viewer { credential environment } }' },
+  updateKinds: { scope: null, query: '{ updateKinds }' },
   updatesCursor: { scope: null, query: '{ updatesCursor }' },
   node: { scope: 'products', query: '{ node(id: $product) { id } }' },
   nodes: { scope: 'card_payments', query: '{ nodes(ids: [$cardPayment]) { id } }' },

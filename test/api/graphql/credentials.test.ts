@@ -118,6 +118,7 @@ const OPERATIONS: Record<string, Row> = {
   'Query.tokens': query('{ nodes { tokenId } }'),
   'Query.requestsInDoubt': query('{ nodes { requestId } }'),
   'Query.retention': query('{ eventsDays }', ...FOLLOWERS, 'products'),
+  'Query.updateKinds': query('', ...FOLLOWERS, 'products'),
   'Query.updatesCursor': query('', ...FOLLOWERS, 'products'),
   'Query.viewer': { rest: '{ credential }', outcomes: all('ok') },
   'Query.wallet': query('{ balanceCents }', 'wallet'),
