@@ -30,6 +30,12 @@ const ELEMENTS = [
     built: 'dist/psa-statement.js',
     define: 'dist/define-statement.js',
   },
+  {
+    name: 'psa-disputes',
+    source: 'src/disputes/psa-disputes.ts',
+    built: 'dist/psa-disputes.js',
+    define: 'dist/define-disputes.js',
+  },
 ];
 /** The base classes of elements, whose members are the elements' own in the manifest. */
 const BASES = ['src/board/board-element.ts', 'src/list/list-element.ts'];

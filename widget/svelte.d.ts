@@ -1,4 +1,5 @@
 import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
+import type { PsaDisputes, PsaDisputesAttributes, PsaDisputesEventMap } from '@psa/checkout/disputes';
 import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
 import type { PsaSales, PsaSalesAttributes, PsaSalesEventMap } from '@psa/checkout/sales';
 import type { PsaStatement, PsaStatementAttributes, PsaStatementEventMap } from '@psa/checkout/statement';
@@ -11,6 +12,7 @@ type Props<Element extends EventTarget, Attributes, Events> = HTMLAttributes<Ele
 declare module 'svelte/elements' {
   interface SvelteHTMLElements {
     'psa-checkout': Props<PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap>;
+    'psa-disputes': Props<PsaDisputes, PsaDisputesAttributes, PsaDisputesEventMap>;
     'psa-payouts': Props<PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap>;
     'psa-sales': Props<PsaSales, PsaSalesAttributes, PsaSalesEventMap>;
     'psa-statement': Props<PsaStatement, PsaStatementAttributes, PsaStatementEventMap>;

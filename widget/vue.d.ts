@@ -1,4 +1,5 @@
 import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
+import type { PsaDisputes, PsaDisputesAttributes, PsaDisputesEventMap } from '@psa/checkout/disputes';
 import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
 import type { PsaSales, PsaSalesAttributes, PsaSalesEventMap } from '@psa/checkout/sales';
 import type { PsaStatement, PsaStatementAttributes, PsaStatementEventMap } from '@psa/checkout/statement';
@@ -23,6 +24,7 @@ declare module 'vue' {
   interface GlobalComponents {
     // The shape that template type checking requires; a `ref` is the element itself.
     'psa-checkout': new () => PsaCheckout & { $props: Props<PsaCheckoutAttributes, PsaCheckoutEventMap> };
+    'psa-disputes': new () => PsaDisputes & { $props: Props<PsaDisputesAttributes, PsaDisputesEventMap> };
     'psa-payouts': new () => PsaPayouts & { $props: Props<PsaPayoutsAttributes, PsaPayoutsEventMap> };
     'psa-sales': new () => PsaSales & { $props: Props<PsaSalesAttributes, PsaSalesEventMap> };
     'psa-statement': new () => PsaStatement & { $props: Props<PsaStatementAttributes, PsaStatementEventMap> };

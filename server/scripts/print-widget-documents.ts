@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { REPORT, TASKS } from '../../widget/console/operations.ts';
 import { readHashes } from '../../widget/scripts/released.mjs';
 import { type Topic, updatesDocument } from '../../widget/src/board/hub.ts';
+import * as disputes from '../../widget/src/disputes/operations.ts';
 import { CURSOR_DOCUMENT } from '../../widget/src/live/protocol.ts';
 import { METHODS_DOCUMENT } from '../../widget/src/methods.ts';
 import * as checkout from '../../widget/src/operations.ts';
@@ -17,8 +18,14 @@ import * as wallet from '../../widget/src/wallet/operations.ts';
 // Prints the documents of the package's operations for the server, which trusts them: those of this version, and of the
 // released ones. With `--manifest` those of the elements of this version alone, by their SHA-256, as a manifest for any
 // server; with `--backend-manifest` those of `@psa/checkout/server`.
-const boards = [payouts, wallet, statement, sales];
-const followed = [payouts.PAYOUT_TOPIC, wallet.WALLET_TOPIC, statement.STATEMENT_TOPIC, sales.SALES_TOPIC];
+const boards = [payouts, wallet, statement, sales, disputes];
+const followed = [
+  payouts.PAYOUT_TOPIC,
+  wallet.WALLET_TOPIC,
+  statement.STATEMENT_TOPIC,
+  sales.SALES_TOPIC,
+  disputes.DISPUTE_TOPIC,
+];
 const elements = [
   ...[checkout, ...boards]
     .flatMap((module) => Object.values(module))

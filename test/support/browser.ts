@@ -176,7 +176,9 @@ function reportEvents(): void {
 export async function waitForAnimations(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const shadows = [
-      ...document.querySelectorAll('psa-checkout, psa-payouts, psa-wallet, psa-sales, psa-statement'),
+      ...document.querySelectorAll(
+        'psa-checkout, psa-payouts, psa-wallet, psa-sales, psa-statement, psa-disputes',
+      ),
     ].map(({ shadowRoot }) => shadowRoot);
     const animations = [document, ...shadows].flatMap((root) => root?.getAnimations() ?? []);
     const ending = animations.filter(

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { WholeDispute } from '../../widget/src/disputes/operations.ts';
 import type { Payout, PayoutPageVariables, PayoutStatus } from '../../widget/src/payouts/operations.ts';
 import type { Sale, SaleDetails } from '../../widget/src/sales/operations.ts';
 import {
@@ -15,6 +16,7 @@ import {
   move,
   payoutOf,
 } from './fake-account.ts';
+import { answerDisputes, changeDispute, type DisputeAct, disputeOf } from './fake-disputes.ts';
 import { addSale, answerSales, changeSale, kindOfSale, type SaleChange, saleOf } from './fake-sales.ts';
 import { bodyOf, error, json } from './fake-server.ts';
 
@@ -25,10 +27,11 @@ export interface PayoutsWorld {
   token: string;
   ws: Behaviour;
   sse: Behaviour;
-  /** The number of payouts at the start, that of the entries of the statement, and that of sales. */
+  /** The numbers of payouts, of entries of the statement, of sales and of disputes at the start. */
   count: number;
   entryCount: number;
   saleCount: number;
+  disputeCount: number;
   /** The kinds of updates that the token may follow; all by default. */
   updateKinds?: string[];
   /** Whether the totals of sales are exact. */
@@ -69,6 +72,8 @@ export interface PayoutsAct {
   move?: Movement;
   addSale?: Partial<SaleDetails>;
   changeSale?: SaleChange;
+  /** Changes a dispute, or adds one. */
+  dispute?: DisputeAct;
   /** Whether subscribers do not receive the change. */
   silent?: boolean;
   /** Closes every socket and stream. */
@@ -81,6 +86,7 @@ interface World extends PayoutsWorld {
   payouts: Payout[];
   money: FakeMoney;
   sales: SaleDetails[];
+  disputes: WholeDispute[];
   /** The answers that were held. */
   held: (() => void)[];
   history: object[];
@@ -129,12 +135,14 @@ export async function startFakePayouts(): Promise<{
       count: 3,
       entryCount: 0,
       saleCount: 0,
+      disputeCount: 0,
       forgotten: false,
       queries: [],
       subscriptions: [],
       payouts: [],
       money: moneyOf(0),
       sales: [],
+      disputes: [],
       held: [],
       history: [],
       listeners: new Set(),
@@ -145,15 +153,19 @@ export async function startFakePayouts(): Promise<{
     if (!old) world.sales = Array.from({ length: saleCount }, (_, index) => saleOf(index + 1, saleCount));
     if (!old) world.money = moneyOf(world.entryCount);
     if (!old)
+      world.disputes = Array.from({ length: world.disputeCount }, (_, index) =>
+        disputeOf(index + 1, world.disputeCount),
+      );
+    if (!old)
       world.payouts = Array.from({ length: world.count }, (_, index) => payoutOf(index + 1, world.count));
     worlds.set(token, world);
     if (release) for (const answerHeld of world.held.splice(0)) answerHeld();
-    const { payouts, money, sales, held, history, listeners, ...visible } = world;
+    const { payouts, money, sales, disputes, held, history, listeners, ...visible } = world;
     return { ...visible, token };
   }
 
   function act(what: PayoutsAct): object {
-    const { token, add, change, burst = 0, move: movement, silent, drop, expire } = what;
+    const { token, add, change, burst = 0, move: movement, dispute, silent, drop, expire } = what;
     const world = worlds.get(token);
     if (!world) throw new Error(`no world of ${token}`);
     const publishAny = (values: object) => {
@@ -167,6 +179,7 @@ export async function startFakePayouts(): Promise<{
     if (what.addSale) publishAny(addSale(world.sales, what.addSale));
     if (what.changeSale) publishAny(changeSale(world.sales, what.changeSale));
     if (movement) publishAny(move(world.money, movement));
+    if (dispute) publishAny(changeDispute(world.disputes, dispute));
     if (add) {
       const number = world.payouts.length + 1;
       const payout = {
@@ -340,7 +353,7 @@ function listen(
 
 function kindOf(update: object): string {
   if ('sale' in update || 'refund' in update) return kindOfSale(update as { sale?: Sale });
-  return 'payout' in update ? 'PAYOUT' : 'WALLET';
+  return 'payout' in update ? 'PAYOUT' : 'dispute' in update ? 'DISPUTE' : 'WALLET';
 }
 
 function isForbidden({ forbids }: World, name: string, kinds: readonly string[] = []): boolean {
@@ -354,7 +367,7 @@ interface StreamVariables {
 
 /** Builds the server's answer to a query for a page, newest first; a cursor is a payout's number. */
 function answer(
-  { payouts, money, sales, history, updateKinds, isExact = true }: World,
+  { payouts, money, sales, disputes, history, updateKinds, isExact = true }: World,
   variables: PayoutPageVariables & { ids?: string[] },
 ): object {
   const { first, after, last, before, filter, ids } = variables;
@@ -380,7 +393,10 @@ function answer(
   const more = page.length > size;
   if (more && last) page.shift();
   else if (more) page.pop();
-  const answered = answerSales(sales, variables as object, isExact);
+  const answered = {
+    ...answerSales(sales, variables as object, isExact),
+    ...answerDisputes(disputes, variables as object),
+  };
   return {
     ...answered,
     ...(updateKinds && { updateKinds }),

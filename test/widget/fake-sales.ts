@@ -127,7 +127,7 @@ export function answerSales(
   const nodes = matching.slice(from, last ? end : from + (first ?? 50));
   const statuses = [...new Set(matching.map(({ status }) => status))];
   return {
-    updateKinds: ['CARD_PAYMENT', 'CHARGE', 'PAYMENT', 'PAYOUT', 'REFUND', 'WALLET'],
+    updateKinds: ['CARD_PAYMENT', 'CHARGE', 'DISPUTE', 'PAYMENT', 'PAYOUT', 'REFUND', 'WALLET'],
     sales: {
       totalCount: matching.length,
       nodes,

@@ -1,5 +1,6 @@
 // Compiled against the packed types by package.test.ts and never run. Lines that must not compile are marked.
 import { PsaCheckout, type PsaCheckoutEventMap } from '@psa/checkout';
+import { PsaDisputes as DisputesComponent } from '@psa/checkout/disputes/react';
 import type { Payout, PsaPayouts } from '@psa/checkout/payouts';
 import { PsaPayouts as PayoutsComponent } from '@psa/checkout/payouts/react';
 import { PsaCheckout as Component } from '@psa/checkout/react';
@@ -109,5 +110,15 @@ export const statement = (
 export const statementComponent = (
   <StatementComponent createdAfter="2026-03-01T00:00:00Z" labels={{ PAYOUT: 'Repasse' }} />
 );
+export const disputes = (
+  <psa-disputes
+    details
+    actions="defence accept"
+    onpsa-defence-request={({ detail: { text, files, respondWith } }) =>
+      respondWith(Promise.resolve({ message: `${files[0]?.name}: ${text}` }))
+    }
+  />
+);
+export const disputesComponent = <DisputesComponent statuses="OPEN" labels={{ OPEN: 'Nova' }} />;
 // @ts-expect-error no such order
 export const unsorted = <psa-payouts sort="colour" />;

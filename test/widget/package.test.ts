@@ -13,7 +13,14 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const widget = here('../../widget');
 /** The exports of the entries, by their first part; those of the others are PsaCheckout. */
 const NAMES: Record<string, string> = {
-  './board': "[ 'PsaPayouts', 'PsaSales', 'PsaStatement', 'PsaWallet' ]",
+  './board': `[
+  'PsaDisputes',
+  'PsaPayouts',
+  'PsaSales',
+  'PsaStatement',
+  'PsaWallet'
+]`,
+  './disputes': "[ 'PsaDisputes' ]",
   './payouts': "[ 'PsaPayouts' ]",
   './sales': "[ 'PsaSales' ]",
   './statement': "[ 'PsaStatement' ]",
@@ -133,7 +140,7 @@ it('every entry of the package can be imported on a server', async () => {
   const { exports } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'));
   const parts = Object.entries<{ default?: string }>(exports).filter(([, target]) => target.default);
   // Each element has the same sub-paths after its own, which is the package's for the checkout.
-  const elements = ['.', './payouts', './wallet', './sales', './statement'];
+  const elements = ['.', './payouts', './wallet', './sales', './statement', './disputes'];
   const ofElements = elements.flatMap((own) => [own, ...['define', 'react'].map((part) => `${own}/${part}`)]);
   const ofFiles = ['.', './payouts', './board'].map((own) => `${own}/standalone`);
   const ofNone = ['./live', './resume', './server'];
@@ -163,6 +170,7 @@ it('no entry for bundlers imports a computed address or has a static block, and 
   expect(codes.filter((code) => /\bstatic\s*\{/.test(code))).toEqual([]);
   const ofTheClient = scripts.filter((_, index) => /^['"]use client['"]/.test(codes[index]!));
   expect(ofTheClient.sort()).toEqual([
+    'react-disputes.js',
     'react-payouts.js',
     'react-sales.js',
     'react-statement.js',
@@ -219,6 +227,12 @@ it.each([
     ['statement/events.d.ts', 'board/events.d.ts'],
     'entries totalCount phase connection error labels renewToken refresh retry showNew focus',
   ],
+  [
+    'PsaDisputes',
+    '@psa/checkout/disputes',
+    ['disputes/events.d.ts', 'board/events.d.ts'],
+    'disputes totalCount phase connection error labels renewToken refresh retry showNew focus',
+  ],
 ])('the manifest describes %s as it is', async (type, entry, eventTypes, shown) => {
   const manifest = JSON.parse(await readFile(join(packed, 'custom-elements.json'), 'utf8'));
   const names = (list: { name: string }[]) => list.map(({ name }) => name).sort();
@@ -250,6 +264,7 @@ it.each([
   ['PsaWallet', ['psa-wallet.md', 'psa-payouts.md', 'psa-checkout.md']],
   ['PsaSales', ['psa-sales.md', 'psa-wallet.md', 'psa-payouts.md', 'psa-checkout.md']],
   ['PsaStatement', ['psa-statement.md', 'psa-wallet.md', 'psa-payouts.md', 'psa-checkout.md']],
+  ['PsaDisputes', ['psa-disputes.md', 'psa-wallet.md', 'psa-payouts.md', 'psa-checkout.md']],
 ])(
   'the documents name every attribute, event, part, slot, state and custom property of %s',
   async (type, documents) => {

@@ -3,6 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { TEXTS } from '../../server/src/api/checkout-page/language.ts';
 import { BoardTexts } from '../../widget/src/board/board-texts.ts';
+import { texts as englishDisputes } from '../../widget/src/disputes/locales/en.ts';
+import { texts as spanishDisputes } from '../../widget/src/disputes/locales/es.ts';
+import { texts as portugueseDisputeDetails } from '../../widget/src/disputes/locales/pt-BR.details.ts';
+import { texts as portugueseDisputeFilters } from '../../widget/src/disputes/locales/pt-BR.filters.ts';
+import { texts as portugueseDisputes } from '../../widget/src/disputes/locales/pt-BR.ts';
 import * as english from '../../widget/src/locales/en.ts';
 import * as spanish from '../../widget/src/locales/es.ts';
 import { texts as delivered } from '../../widget/src/locales/pt-BR.delivered.ts';
@@ -35,10 +40,17 @@ const READ = {
   'pt-BR': {
     ...{ first, portuguese, pix, delivered, portuguesePayouts, portugueseFilters },
     ...{ portugueseSales, portugueseSaleFilters, portugueseSaleDetails },
+    ...{ portugueseDisputes, portugueseDisputeDetails, portugueseDisputeFilters },
     ...{ portugueseStatement, portugueseStatementFilters, portugueseWallet, pages: TEXTS['pt-BR'] },
   },
-  en: { ...english, englishPayouts, englishSales, englishStatement, englishWallet, pages: TEXTS.en },
-  es: { ...spanish, spanishPayouts, spanishSales, spanishStatement, spanishWallet, pages: TEXTS.es },
+  en: {
+    ...{ ...english, englishPayouts, englishSales, englishStatement, englishDisputes, englishWallet },
+    pages: TEXTS.en,
+  },
+  es: {
+    ...{ ...spanish, spanishPayouts, spanishSales, spanishStatement, spanishDisputes, spanishWallet },
+    pages: TEXTS.es,
+  },
 };
 
 /** All texts below a value, with their paths; for a template its literal parts. */

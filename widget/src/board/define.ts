@@ -1,4 +1,5 @@
 // biome-ignore-start lint/performance/noBarrelFile: the entry that registers every element of a board
+export { PsaDisputes } from '../disputes/define.ts';
 export { PsaPayouts } from '../payouts/define.ts';
 export { PsaSales } from '../sales/define.ts';
 export { PsaStatement } from '../statement/define.ts';

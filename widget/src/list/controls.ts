@@ -20,7 +20,7 @@ export function readView<R extends Row, T extends ListTexts>(
   const wordsOf = (name: string) => `${given[name] ?? ''}`.match(/\w+/g);
   // An empty attribute is no condition.
   const filter = conditions.flatMap((name) => {
-    const isList = name === checks.property;
+    const isList = name === checks?.property;
     const value = isList ? wordsOf(name) : given[name];
     if (!value) return [];
     const member = memberOf?.(name, `${given[name]}`);

@@ -31,5 +31,5 @@ export interface FilterParts<T extends ListTexts> {
     emitFilter(): void;
   };
   texts: BoardTexts<T>;
-  checks: Checks<T>;
+  checks?: Checks<T> | undefined;
 }

@@ -1,9 +1,10 @@
 // The controls of a filter's conditions, which load when they are opened. Like the chunks of `<psa-checkout>`, they import
 // nothing from the entry at run time.
+import type { TemplateResult } from 'lit';
 import { adoptStyles } from '../adopt-styles.ts';
 import { type FilterField, initialValues, readForm, wordsOf } from './filter-fields.ts';
 import { styles } from './filter-form.styles.ts';
-import type { FilterForm, FilterParts } from './filter-form.ts';
+import type { Checks, FilterForm, FilterParts } from './filter-form.ts';
 import type { ControlTexts, ListTexts } from './locales/texts.ts';
 
 /** Creates the controls of an element from its fields and their Portuguese texts. */
@@ -14,7 +15,6 @@ export function createFilterForm<T extends ListTexts>(
 ): FilterForm {
   adoptStyles(host, styles);
   texts.addPortuguese(portuguese);
-  const { property, legend, options } = checks;
   /** The texts of the mistakes, by the names of their controls. */
   let errors: Partial<Record<string, keyof ControlTexts>> = {};
   /** Whether the server has not answered the form's last request yet. */
@@ -26,9 +26,12 @@ export function createFilterForm<T extends ListTexts>(
     const { formats } = texts;
     const { changes, errors: found } = readForm(form, fields, initialValues(host, fields, formats), formats);
     errors = found;
-    const checked = new FormData(form).getAll(property).map(String);
-    if (String(checked.toSorted()) !== String(wordsOf(host, property).sort()))
-      changes[property] = checked.join(' ') || undefined;
+    if (checks) {
+      const { property } = checks;
+      const checked = new FormData(form).getAll(property).map(String);
+      if (String(checked.toSorted()) !== String(wordsOf(host, property).sort()))
+        changes[property] = checked.join(' ') || undefined;
+    }
     result = '';
     host.requestUpdate();
     await host.updateComplete;
@@ -53,11 +56,21 @@ export function createFilterForm<T extends ListTexts>(
       result = list.total ? texts.count('countOne', 'count', list.total) : texts.text('emptyFiltered');
   }
 
+  function checkBoxes({ property, legend, options }: Checks<T>): TemplateResult {
+    const checked = wordsOf(host, property);
+    return html`<fieldset part="filter-field">
+      <legend .textContent=${texts.text(legend)}></legend>
+      ${options(texts).map(
+        ([value, label]) =>
+          html`<label><input type="checkbox" name=${property} value=${value} .checked=${checked.includes(value)} /><span .textContent=${label}></span></label>`,
+      )}
+    </fieldset>`;
+  }
+
   return {
     render() {
       noteResult();
       const values = initialValues(host, fields, texts.formats);
-      const checked = wordsOf(host, property);
       const error = (name: string) => {
         const text = errors[name];
         return html`<p class="invalid" id="${name}-error" .textContent=${text ? texts.text(text, { example: texts.formats.money(123_456) }) : ''}></p>`;
@@ -77,13 +90,7 @@ export function createFilterForm<T extends ListTexts>(
             ${error(name)}
           </div>`,
         )}
-        <fieldset part="filter-field">
-          <legend .textContent=${texts.text(legend)}></legend>
-          ${options(texts).map(
-            ([value, label]) =>
-              html`<label><input type="checkbox" name=${property} value=${value} .checked=${checked.includes(value)} /><span .textContent=${label}></span></label>`,
-          )}
-        </fieldset>
+        ${checks ? checkBoxes(checks) : ''}
         <div class="actions">
           <button part="apply-button" class="new" .textContent=${texts.text('apply')}></button>
           <button part="clear-button" class="quiet" type="button" .textContent=${texts.text('clear')} @click=${({

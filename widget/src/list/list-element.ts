@@ -160,7 +160,7 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
     if (body)
       this.#drawn.draw(
         body,
-        { ids: this.#rows, get: (id) => this.shownAs(id), sources: this.texts.sources },
+        { ids: this.#rows, get: (id) => this.shownAs(id), sources: this.sources },
         this.#window,
         this.#activeId,
       );
@@ -268,6 +268,11 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
 
   protected cellsOf(_: string, value: object): TemplateResult {
     return this.#kind.cells(value as R, this.texts);
+  }
+
+  /** The objects and values besides a row's own that it shows; the rows are drawn again when one of them is another. */
+  protected get sources(): readonly unknown[] {
+    return this.texts.sources;
   }
 
   // ── The window of drawn rows ──────────────────────────────────────────────────────────────────

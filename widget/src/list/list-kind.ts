@@ -32,7 +32,7 @@ export interface ListKind<R extends Row, T extends ListTexts> extends RowKind<R>
   rare: readonly string[];
   /** The properties of the other conditions, as the server's filter has them. That of the check boxes is in the plural: `methods` is its `method`. */
   conditions: readonly string[];
-  checks: Checks<T>;
+  checks?: Checks<T>;
   /** The condition that the field beside the buttons sets, and the text that names it. */
   search?: { property: string; label: keyof T & string };
   /** Converts a condition that the server's filter has not by its name. */

@@ -1,0 +1,60 @@
+import type { ListKind } from '../list/list-kind.ts';
+import { noteDeadlines } from './deadlines.ts';
+import { disputeCells } from './dispute-cells.ts';
+import type { Texts } from './locales/texts.ts';
+import {
+  DISPUTE_TOPIC,
+  DISPUTES,
+  DISPUTES_POLL,
+  DISPUTES_START,
+  type Dispute,
+  type DisputesAnswer,
+  type DisputeUpdate,
+  STATUSES,
+} from './operations.ts';
+
+/** The list of disputes. */
+export const disputes: ListKind<Dispute, Texts> = {
+  name: 'dispute',
+  title: 'disputes',
+  documents: { start: DISPUTES_START, page: DISPUTES, poll: DISPUTES_POLL },
+  listOf(answer) {
+    const { disputes: page } = answer as DisputesAnswer;
+    noteDeadlines(page.nodes);
+    return page;
+  },
+  topic: DISPUTE_TOPIC,
+  rowOf(update) {
+    const { dispute = null, disputeBefore } = update as Partial<DisputeUpdate>;
+    if (dispute) noteDeadlines([dispute]);
+    return { row: dispute, previous: disputeBefore };
+  },
+  time: 'created',
+  timeOf: ({ createdAt }) => createdAt,
+  keys: {
+    amount: ({ amountCents }) => amountCents,
+    // A dispute that is decided has no deadline any more, and comes last.
+    due: ({ closedAt, evidenceDueAt }) =>
+      closedAt || !evidenceDueAt ? Number.MAX_VALUE : Date.parse(evidenceDueAt),
+    // An unknown status comes last.
+    status: ({ status }) => STATUSES.indexOf(status as 'OPEN') >>> 0,
+  },
+  sorts: ['-created', 'created', 'due', '-due', '-amount', 'amount', 'status', '-status'],
+  group: 'status',
+  groupOf: ({ status }) => status,
+  property: 'statuses',
+  values: STATUSES,
+  // A lost claim is rarely forgiven, and the buttons fill a phone’s width.
+  rare: ['FORGIVEN'],
+  conditions: ['createdAfter', 'createdBefore', 'amountCents', 'reference'],
+  columns: ['status', 'amount', 'due', 'sale', 'created'],
+  cells: disputeCells,
+  spoken: ({ amountCents, status }, texts) => ({
+    amount: texts.formats.money(amountCents),
+    status: texts.text(status).toLowerCase(),
+  }),
+  search: { property: 'reference', label: 'searchLabel' },
+  file: 'disputes',
+  loadControls: () => import('./filters.ts'),
+  loadDetails: () => import('./details.ts'),
+};
