@@ -17,6 +17,8 @@ export interface DetailsPanel {
 /** The panel gets Lit and the parts of the element from its first file, which its chunk must not import. */
 export interface DetailsParts<R, T> {
   html: typeof Html;
+  /** The document of a whole row, which would be in a chunk that the first file has to load. */
+  document: string | undefined;
   host: LitElement;
   data: {
     readonly connectedSignal: AbortSignal;
@@ -63,8 +65,8 @@ export interface DetailsKind<R, Full extends R, T> {
 
 /** Creates the panel of an element. */
 export function createDetailsPanel<R extends Row, Full extends R, T extends ListTexts>(
-  { html, host, data, texts }: DetailsParts<R, T>,
-  { document, describe, reset, portuguese }: DetailsKind<R, Full, T>,
+  { html, host, data, texts, document: ofKind }: DetailsParts<R, T>,
+  { document = ofKind, describe, reset, portuguese }: DetailsKind<R, Full, T>,
 ): DetailsPanel {
   adoptStyles(host, styles);
   texts.addPortuguese(portuguese);

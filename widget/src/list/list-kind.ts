@@ -13,8 +13,8 @@ export interface ListKind<R extends Row, T extends ListTexts> extends RowKind<R>
   name: string;
   /** The text that names the table; the name of the element in those of its chunks is the same. */
   title: keyof T & string;
-  /** The documents: `updatesCursor` with the first page; a page; the newest rows, with those in `ids` as `nodes`. */
-  documents: { start: string; page: string; poll: string };
+  /** The documents: `updatesCursor` with the first page; a page; the newest rows, with those in `ids` as `nodes`; a whole row by `$id` as `node`. */
+  documents: { start: string; page: string; poll: string; details?: string };
   /** The list in the answer to each of them. The first one may have `updateKinds`, too: the kinds that the token may follow. */
   listOf(answer: object): Page<R>;
   topic: Topic;

@@ -13,7 +13,7 @@ import { centsOf } from '../list/filter-fields.ts';
 import type { RefundRequest } from './events.ts';
 import { texts as portuguese } from './locales/pt-BR.details.ts';
 import type { Texts } from './locales/texts.ts';
-import { SALE_DETAILS, type Sale, type SaleDetails } from './operations.ts';
+import type { Sale, SaleDetails } from './operations.ts';
 
 /** A sale in its panel, whose rest may not have been read yet. */
 type Shown = Sale & Partial<SaleDetails>;
@@ -97,7 +97,6 @@ export function createDetails(parts: DetailsParts<Sale, Texts>): DetailsPanel {
   }
 
   const panel = createDetailsPanel<Sale, SaleDetails, Texts>(parts, {
-    document: SALE_DETAILS,
     describe: (sale) => ({
       title: words('title', sale.amountCents),
       status: [words(sale.status), sale.status],

@@ -2,6 +2,7 @@ import type { ListKind } from '../list/list-kind.ts';
 import type { Page } from '../list/row-list.ts';
 import type { Texts } from './locales/texts.ts';
 import {
+  SALE_DETAILS,
   SALES,
   SALES_POLL,
   SALES_START,
@@ -24,7 +25,7 @@ const REFERENCE = /^((PSC-|psa_|psc_|psplit_)[!-~]{1,120}|E\d{8}\w{23})$/i;
 export const sales: ListKind<Sale, Texts> = {
   name: 'sale',
   title: 'sales',
-  documents: { start: SALES_START, page: SALES, poll: SALES_POLL },
+  documents: { start: SALES_START, page: SALES, poll: SALES_POLL, details: SALE_DETAILS },
   listOf: (answer) => (answer as { sales: Page<Sale> }).sales,
   topic: SALES_TOPIC,
   rowOf(update) {
