@@ -1,5 +1,6 @@
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/money-in/pix/model.ts';
+import { createSimulatedBank } from '../../server/src/rails/simulated/bank.ts';
 import { post } from '../../server/src/state/ledger/store.ts';
 import { addAccount, addKey } from './accounts.ts';
 import type { TestApp } from './app.ts';
@@ -11,6 +12,11 @@ import type { RestClient } from './rest.ts';
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const NEVER_REFUNDED = '4000000000005126';
+/** The bank denies the second one. */
+const LTC_ADDRESSES = [
+  'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
+  'ltc1qt6cs9wr2kmrvmchxmdxngrnzj9a6fvawwtxyh3',
+];
 
 export interface Merchant {
   key: string;
@@ -38,7 +44,7 @@ export async function liveAMonth(app: TestApp, { tenant, names, rest }: Merchant
     await app.work.settled();
   };
   await app.controls.credit(tenant, 100_000);
-  await app.controls.creditLtc(tenant, 5_000_000);
+  await app.controls.creditLtc(tenant, 12_000_000);
 
   const orders = [];
   for (const payer of [approved(), card(NEVER_REFUNDED)]) {
@@ -82,11 +88,22 @@ export async function liveAMonth(app: TestApp, { tenant, names, rest }: Merchant
     await app.subaccounts.requestPayout(tenant, { subaccountId: subaccount.id, amountCents: 2_000, pixKey });
     await settle();
   }
-  for (const destination of ['ana@example.com', 'negado@psa.example']) {
-    const payout = { amount: 30, method: 'pix', walletAddress: destination, idempotencyKey: destination };
-    names.denied = (await rest.post('/payouts', payout)).body.id;
+  const payOut = async (method: 'pix' | 'ltc', walletAddress: string): Promise<string> => {
+    const payout = { amount: 30, method, walletAddress, idempotencyKey: walletAddress };
+    const { body } = await rest.post('/payouts', payout);
     await settle();
-  }
+    return body.id;
+  };
+  await payOut('pix', 'ana@example.com');
+  names.denied = await payOut('pix', 'negado@psa.example');
+  for (const address of LTC_ADDRESSES) await payOut('ltc', address);
+  // A payout that was completed, and comes back.
+  const sentBack = await payOut('pix', 'eva@example.com');
+  await settle();
+  await createSimulatedBank(app).sendBack(sentBack);
+  const { payouts } = app.servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined });
+  await payouts.recheck(tenant, sentBack);
+  await settle();
 
   const ltc = (await app.payments.create(tenant, { valueCents: 5_000, method: 'ltc' })).payment;
   await app.work.settled();

@@ -109,7 +109,7 @@ describe('an endpoint that fails for days', () => {
   });
 
   test('Its new deliveries are held, one of them is tried once a day, and a success sends all, oldest first, ten a second', async () => {
-    const { core, broken, endpoint, log } = await failing();
+    const { core, broken, endpointId, endpoint, log } = await failing();
     await disable(core);
     const { disabledAt } = await endpoint();
     expect(disabledAt).not.toBeNull();
@@ -126,12 +126,17 @@ describe('an endpoint that fails for days', () => {
     );
     expect(await log('held')).toHaveLength(53);
     const times: number[] = [];
+    let enabled: Promise<unknown> | undefined;
     broken.answer = (response) => {
       times.push(core.clock.ms());
+      // That it is enabled once more begins no second release.
+      if (times.length === 9)
+        enabled = core.webhookEndpoints.update(core.tenant, { endpointId, enabled: true });
       response.end();
     };
     broken.received.length = 0;
     await core.pass(DAY_MS + HOUR_MS);
+    await enabled;
     expect(await endpoint()).toMatchObject({ failingSince: null, disabledAt: null });
     expect(await log('held')).toEqual([]);
     const sent = broken.received.map(({ headers }) => headers['x-webhook-id']);

@@ -124,17 +124,22 @@ export async function closeMonth({ url, key, startsAt, endsAt }: Month): Promise
     at !== null && Date.parse(`${at}`) >= Date.parse(startsAt) && Date.parse(`${at}`) < Date.parse(endsAt);
   const added = (rows: Row[], name = 'amountCents') => rows.reduce((all, row) => all + units(row[name]), 0n);
 
-  const payouts = await all(
-    'payouts()',
-    'amountCents serviceFeeCents status requestedAt processedAt returnedAt',
-  );
+  const fields = 'method amountCents amountLtc serviceFeeCents status requestedAt processedAt returnedAt';
+  const payouts = await all('payouts()', fields);
+  const back = ({ status, processedAt = null, returnedAt = null }: Row) =>
+    status === 'DENIED' ? processedAt : returnedAt;
+  for (const [name, isLtc, amount, change] of [
+    ['payouts in reais', false, 'amountCents', 'amountCents'],
+    ['payouts in LTC', true, 'amountLtc', 'cryptoDeltaLtc'],
+  ] as const) {
+    const own = payouts.filter(({ method }) => (method === 'LTC') === isLtc);
+    const begun = own.filter(({ requestedAt }) => isInside(requestedAt));
+    const returned = own.filter((payout) => isInside(back(payout)));
+    same(name, added(begun, amount), -of('PAYOUT', change));
+    same(`${name} that came back`, added(returned, amount), of('PAYOUT_RETURN', change));
+  }
   const requested = payouts.filter(({ requestedAt }) => isInside(requestedAt));
-  const returned = payouts.filter(({ status, processedAt, returnedAt }) =>
-    isInside(returnedAt ?? (status === 'DENIED' ? processedAt : null)),
-  );
-  same('payouts', added(requested), -of('PAYOUT', 'amountCents'));
-  same('their fees', added(requested, 'serviceFeeCents'), of('PAYOUT', 'serviceFeeCents'));
-  same('payouts that came back', added(returned), of('PAYOUT_RETURN', 'amountCents'));
+  same('the fees of payouts', added(requested, 'serviceFeeCents'), of('PAYOUT', 'serviceFeeCents'));
 
   const moved = ['amountCents', 'pendingReleaseDeltaCents'];
   const refunds = await all('refunds()', 'amountCents status createdAt failedAt');

@@ -73,7 +73,7 @@ describe('the statement of an account with every kind of movement', () => {
     expect(wallet.closing.unexplainedCents).toBe(0);
     const lineOf = (of: string) => wallet.closing.lines.find(({ kind }: Line) => kind === of);
     const feeOf = (kind: string) => lineOf(kind).serviceFeeCents;
-    expect([feeOf('PAYOUT'), feeOf('PAYOUT_RETURN'), feeOf('PAYMENT')]).toEqual([200, -100, 50]);
+    expect([feeOf('PAYOUT'), feeOf('PAYOUT_RETURN'), feeOf('PAYMENT')]).toEqual([300, -200, 50]);
   });
 
   test('The entries sum to the wallet at every instant, and each continues the one before', async () => {
