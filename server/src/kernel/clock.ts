@@ -46,6 +46,12 @@ export interface OffsetClock extends Clock {
 export function createOffsetClock(base: Clock): OffsetClock {
   let offset = 0;
   const scheduled = new Set<{ at: Date; isSoon: boolean; run: () => void; cancel: () => void }>();
+  // A table that the set has outgrown lives until a full collection, with all that its entries reach: some requests
+  // would, each with its buffers.
+  const leave = (entry: { run: () => void; cancel: () => void }) => {
+    entry.run = NOTHING;
+    entry.cancel = NOTHING;
+  };
   const scheduleAtBase = (at: Date, run: () => void) => base.schedule(plusMs(at, -offset), run);
 
   return {
@@ -54,6 +60,7 @@ export function createOffsetClock(base: Clock): OffsetClock {
     schedule(at, task) {
       const run = () => {
         scheduled.delete(entry);
+        leave(entry);
         task();
       };
       const isSoon = at.getTime() <= base.ms() + offset + AHEAD_MS;
@@ -62,6 +69,7 @@ export function createOffsetClock(base: Clock): OffsetClock {
       return () => {
         scheduled.delete(entry);
         entry.cancel();
+        leave(entry);
       };
     },
     offsetMs: () => offset,
@@ -79,6 +87,8 @@ export function createOffsetClock(base: Clock): OffsetClock {
     },
   };
 }
+
+const NOTHING = () => undefined;
 
 /** A clock that can be advanced, for the simulator. */
 export interface ShiftableClock extends Clock {

@@ -31,6 +31,11 @@ const RESOURCES = {
 
 export type ResourceName = keyof typeof RESOURCES;
 
+const PREFIXES = Object.entries(RESOURCES).map(([name, { prefix }]) => ({
+  name: name as ResourceName,
+  prefix,
+}));
+
 /** The resource whose id an argument takes, by the argument's name; null for an argument whose ids have no prefix. */
 const TAKEN: Readonly<Record<string, ResourceName | null>> = {
   ...Object.fromEntries(
@@ -62,9 +67,7 @@ export function findForeignId(argument: string, value: unknown): ForeignId | nul
 
 /** The resource of an id, by its prefix; null for a text without one. */
 export function resourceOf(id: string): ResourceName | null {
-  for (const [name, { prefix }] of Object.entries(RESOURCES))
-    if (prefix.test(id)) return name as ResourceName;
-  return null;
+  return PREFIXES.find(({ prefix }) => prefix.test(id))?.name ?? null;
 }
 
 /** The resource whose ids follow a path of REST, such as `/v1/payments`; null for one whose ids have no prefix. */

@@ -51,6 +51,7 @@ export function createBreaker(options: { clock: Clock; random: () => number }): 
   const circuits = Object.fromEntries(
     UPSTREAM_PRIORITIES.map((each) => [each, createCircuit({ ...options, probesAlways: each === 'money' })]),
   ) as Record<UpstreamPriority, Circuit>;
+  const all = Object.values(circuits);
 
   return {
     check: ({ priority }) => circuits[priority].check(),
@@ -58,7 +59,7 @@ export function createBreaker(options: { clock: Clock; random: () => number }): 
       const settle = circuits[priority].begin(subject && `${subject.token} ${subject.network}`);
       return (outcome) => {
         settle(outcome);
-        if (outcome === 'answered') for (const circuit of Object.values(circuits)) circuit.close();
+        if (outcome === 'answered') for (const circuit of all) circuit.close();
       };
     },
     state() {

@@ -97,7 +97,9 @@ export function createUpstream({
   const base = pathname.replace(/\/+$/, '');
   const transport = createTransport({ origin, clock, connectMs });
   const breaker = createBreaker({ clock, random });
-  const inFlight = new Set<Promise<unknown>>();
+  /** The number of requests, and of blocks that are being written. */
+  let inFlight = 0;
+  let whenIdle: (() => void) | null = null;
   const pauses = new Set<() => void>();
   let lastAnswerAt: Date | null = null;
   /**
@@ -167,19 +169,16 @@ export function createUpstream({
         endpoint,
       );
     try {
-      const answer = await transport
-        .exchange({
-          method: request.method,
-          path: base + request.path,
-          headers: headersOf(request),
-          body,
-          deadline: plusMs(sentAt, request.method === 'GET' ? readMs : writeMs),
-          sendBy: slot.sendBy,
-        })
-        .then((whole) => {
-          slot.end('answered');
-          return readAnswer(whole, redaction);
-        });
+      const whole = await transport.exchange({
+        method: request.method,
+        path: base + request.path,
+        headers: headersOf(request),
+        body,
+        deadline: plusMs(sentAt, request.method === 'GET' ? readMs : writeMs),
+        sendBy: slot.sendBy,
+      });
+      slot.end('answered');
+      const answer = readAnswer(whole, redaction);
       settle('answered');
       const isEmpty = answer.status < 400 && answer.body === null;
       if (isEmpty || sourceOf(endpoint, answer) === 'proxy') pagesSince ??= clock.now();
@@ -241,10 +240,15 @@ export function createUpstream({
     }
   }
 
-  function track<Result>(work: Promise<Result>): Promise<Result> {
-    const tracked = work.finally(() => inFlight.delete(tracked));
-    inFlight.add(tracked);
-    return tracked;
+  /** Waits for work, and `close` waits for it too. */
+  async function track<Result>(work: Promise<Result>): Promise<Result> {
+    inFlight += 1;
+    try {
+      return await work;
+    } finally {
+      inFlight -= 1;
+      if (inFlight === 0) whenIdle?.();
+    }
   }
 
   async function send(request: UpstreamRequest): Promise<UpstreamAnswer> {
@@ -275,7 +279,11 @@ export function createUpstream({
     closed = true;
     const refused = budget.close();
     for (const end of [...pauses]) end();
-    await Promise.allSettled([...inFlight, refused]);
+    await refused.catch(() => undefined);
+    if (inFlight > 0)
+      await new Promise<void>((resolve) => {
+        whenIdle = resolve;
+      });
     await budget.close();
     await transport.close();
   }
@@ -346,10 +354,14 @@ function readJson(status: number, body: Buffer, redaction: Redaction): unknown {
  * @throws TypeError
  */
 function assertPath(path: string): void {
-  const [pathname = ''] = path.split('?');
-  const hasDotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(pathname);
-  if (hasDotSegment || !/^\/v1\/[!-~]*$/.test(path) || path.includes('#'))
+  if (!/^\/v1\/[!-~]*$/.test(path) || path.includes('#') || hasDotSegment(path))
     throw new TypeError('a path of the payments service that is not well-formed');
+}
+
+function hasDotSegment(path: string): boolean {
+  if (!/\.|%2e/i.test(path)) return false;
+  const [pathname = ''] = path.split('?');
+  return /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(pathname);
 }
 
 /**

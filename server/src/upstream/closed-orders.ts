@@ -80,10 +80,10 @@ export function showOrder<R extends { version: number; status: string }>(
   state: State,
   resource: R,
   row: Pick<MirroredRow, 'resource' | 'id'>,
-): { shown: R; isMarked: boolean; writes: Writes } {
-  const externalId = orderOf({ ...row, snapshot: resource });
+): { shown: R; isMarked: boolean; writes: Writes | null } {
+  const externalId = orderOf({ resource: row.resource, snapshot: resource });
   const order = externalId === null ? null : state.get(orders, externalId);
-  if (!order) return { shown: resource, isMarked: false, writes: {} };
+  if (!order) return { shown: resource, isMarked: false, writes: null };
   const before = paymentsIn(state, order.externalId);
   const isKnown = before.some((each) => isSame(each, row));
   const others = before.filter((each) => !isSame(each, row));

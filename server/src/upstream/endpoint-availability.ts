@@ -62,7 +62,7 @@ export function createEndpoints(clock: Clock): Endpoints {
   const keyOf = (environment: Environment, { name }: Endpoint) => `${environment} ${name}`;
 
   function isMissing(environment: Environment, endpoint: Endpoint): boolean {
-    const end = missingUntil.get(keyOf(environment, endpoint));
+    const end = missingUntil.size === 0 ? undefined : missingUntil.get(keyOf(environment, endpoint));
     if (!end) return false;
     const remainingMs = end.getTime() - clock.ms();
     // A later end dates from before the clock was set back.
@@ -74,25 +74,32 @@ export function createEndpoints(clock: Clock): Endpoints {
     missingUntil.set(key, plusMs(clock.now(), working.has(key) ? DISTURBED_FOR_MS : MISSING_FOR_MS));
   }
 
-  const callIfSupported: Endpoints['callIfSupported'] = async (environment, endpoint, request) => {
+  async function callIfSupported<Answer extends Answered>(
+    environment: Environment,
+    endpoint: Endpoint,
+    request: () => Promise<Answer>,
+  ): Promise<Answer | null> {
     if (isMissing(environment, endpoint)) return null;
-    const answer = await request().catch((error: unknown) => {
-      if (isNotImplemented(error)) return null;
-      throw error;
-    });
+    let answer: Answer | null = null;
+    try {
+      answer = await request();
+    } catch (error) {
+      if (!isNotImplemented(error)) throw error;
+    }
     const status = answer?.status ?? NOT_IMPLEMENTED;
     const source = sourceOf(endpoint.name, answer ?? { status, body: null });
     if (answer !== null && source === 'service') {
       if (isSuccess(answer)) {
-        working.add(keyOf(environment, endpoint));
-        missingUntil.delete(keyOf(environment, endpoint));
+        const key = keyOf(environment, endpoint);
+        working.add(key);
+        missingUntil.delete(key);
       }
       return answer;
     }
     if (source === 'missing') markMissing(environment, endpoint);
     else if (isDocumented(endpoint.name) || status !== 404) throw notReached(status);
     return null;
-  };
+  }
 
   return {
     isMissing,

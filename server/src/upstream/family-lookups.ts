@@ -207,20 +207,13 @@ export function createFamilyLookups<
     const asksEnded = possible.length === 1;
     return mirrorWriter.holding(tenant, { resource, ids: possible }, async (rows) => {
       const known = new Map(rows.map((each) => [each.id, each]));
-      const found = new Map(
-        await Promise.all(
-          possible.map(
-            async (id) =>
-              [
-                id,
-                await withUpstreamErrors(
-                  findOne(tenant, id, known.get(id) ?? null, requester, { asksEnded }),
-                ),
-              ] as const,
-          ),
+      const found = await withUpstreamErrors(
+        Promise.all(
+          possible.map((id) => findOne(tenant, id, known.get(id) ?? null, requester, { asksEnded })),
         ),
       );
-      return ids.map((id) => found.get(id) ?? null);
+      const byId = new Map(possible.map((id, index) => [id, found[index]!]));
+      return ids.map((id) => byId.get(id) ?? null);
     });
   }
 

@@ -10,8 +10,8 @@ import {
   type Made,
   mirrored,
   type Observation,
+  recordsOfMirrored,
   references,
-  writesOfMirrored,
 } from './mirror.ts';
 import { isNewer, knownSince, type MirroredRow, selectMirrored } from './mirror-store.ts';
 import { mirroredIn } from './mirror-writer.ts';
@@ -252,7 +252,8 @@ export function observationsOf<
 
   async function read(reader: Reader, claim: C): Promise<void> {
     const row = await reader.load(mirrored[resource], idOf(claim));
-    await readOrder(reader, orderOf(row) ?? orderOf({ resource, snapshot: claim }));
+    const order = orderOf(row) ?? orderOf({ resource, snapshot: claim });
+    if (order !== null) await readOrder(reader, order);
   }
 
   /** The instant for which a webhook holds. */
@@ -276,9 +277,10 @@ export function observationsOf<
     const now = isBehind ? { ...shown, version: shown.version + 1 } : shown;
     const record = rowOf(id, now, observedAfter(before, claim, now, { at, now: state.now }));
     const changed = merged.changed ?? (isMarked ? { from: known?.status ?? null } : null);
+    const own = writesOf(record, now, changed);
     return {
       record,
-      writes: joined(writesOf(record, now, changed), writes),
+      writes: writes === null ? own : joined(own, writes),
       correction: correctionOf(known, now, id),
     };
   }
@@ -325,9 +327,9 @@ export function rowsOf<R extends { version: number; status: string }, C extends 
       version: resource.version,
       status: resource.status,
       final: isFinal(resource.status, resource),
-      ...listedBy(resource),
       snapshot: resource,
       observedAt,
+      ...listedBy(resource),
     }),
 
     /** The time at which the service last showed a state, after a claim that holds for `at`. */
@@ -355,7 +357,7 @@ export function rowsOf<R extends { version: number; status: string }, C extends 
     /** The writes of a row and its names. `changed` is null if subscribers get no update. */
     writesOf(row: MirroredRow, resource: R, changed: Merged<R>['changed']): Writes {
       return {
-        ...writesOfMirrored({ ...row, names: namesOf(resource), event: null }),
+        records: recordsOfMirrored(row, namesOf(resource)),
         events: changed
           ? [row.id, ...otherIdsOf(resource)].map((id) => eventOf(resource, changed.from, id))
           : [],

@@ -1,5 +1,12 @@
 import { MIRRORED_RESOURCES, type MirroredResource } from '../kernel/upstream-family.ts';
-import { type Collection, put, type Reader, type State, type Writes } from '../state/commit/commit.ts';
+import {
+  type Change,
+  type Collection,
+  put,
+  type Reader,
+  type State,
+  type Writes,
+} from '../state/commit/commit.ts';
 import { loadPerTenant, savePerTenant } from '../state/db/each-tenant.ts';
 import type { NewEvent } from '../state/events/event.ts';
 import {
@@ -119,14 +126,20 @@ export function writesOfMirrored({
   formerId?: string | undefined;
   event: NewEvent | null;
 }): Writes {
-  const { resource, id } = record;
-  return {
-    records: [
-      put(mirrored[resource], record),
-      ...names.map((reference) => put(references[resource], { resource, reference, id, formerId })),
-    ],
-    events: event ? [event] : [],
-  };
+  return { records: recordsOfMirrored(record, names, formerId), events: event ? [event] : [] };
+}
+
+/** The records of a new state and its names. */
+export function recordsOfMirrored(
+  row: MirroredRow,
+  names: readonly string[],
+  formerId?: string | undefined,
+): Change[] {
+  const { resource, id } = row;
+  return [
+    put(mirrored[resource], row),
+    ...names.map((reference) => put(references[resource], { resource, reference, id, formerId })),
+  ];
 }
 
 function collection(resource: MirroredResource): Collection<MirroredRow> {

@@ -42,7 +42,10 @@ export function createNewestStates(): NewestStates {
     },
     release(held) {
       held.holders -= 1;
-      if (held.holders === 0) all.delete(held.key);
+      if (held.holders > 0) return;
+      all.delete(held.key);
+      // A table that the map has outgrown would keep the state.
+      held.row = null;
     },
     note(tenant, row) {
       const held = all.get(keyOf(tenant, row));

@@ -133,21 +133,23 @@ export function createReads({
     writes: number,
   ) {
     const at = clock.now();
-    const answer = upstream
-      .get({ environment, path, requestOptions })
-      .then(({ status, body, jsonLength }) => {
+    const sent = upstream.get({ environment, path, requestOptions });
+    const flight: Flight = { requestOptions, writes, answer: take() };
+    flights.set(key, flight);
+    return flight;
+
+    async function take(): Promise<CachedAnswer> {
+      try {
+        const { status, body, jsonLength } = await sent;
         if (!isAnswer({ status, body })) throw unreadable(String(status));
         const read = { status, body, at, writes, jsonLength: assertReadable(body, jsonLength) };
         // A proxy's page says nothing about the resource, nor about the next request.
         if (!isPage(path, read)) cacheAnswer(key, read);
         return read;
-      })
-      .finally(() => {
+      } finally {
         if (flights.get(key) === flight) flights.delete(key);
-      });
-    const flight: Flight = { requestOptions, writes, answer };
-    flights.set(key, flight);
-    return flight;
+      }
+    }
   }
 
   return {

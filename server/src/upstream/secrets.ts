@@ -39,7 +39,7 @@ export function createRedaction(secrets: readonly string[]): Redaction {
   for (const form of new Set(secrets.flatMap(formsOf))) addNeedles(needles, form);
   const alternatives = [...needles.keys()].map((part) => part.replace(/[^a-z0-9]/g, '\\$&'));
   if (alternatives.length === 0) return { text: (text) => text, json: (value) => value };
-  const parts = [...needles.keys()];
+  const anyPart = new RegExp([...needles.keys()].map(denormalized).join('|'), 'i');
   const pattern = new RegExp(`(?=(${alternatives.join('|')}))`, 'g');
 
   /** The ranges of a normal text that contain a part of a secret. */
@@ -85,9 +85,7 @@ export function createRedaction(secrets: readonly string[]): Redaction {
 
   /** Whether a text may contain a part of a secret: nearly none does, and this search is quick. */
   function mayHold(source: string): boolean {
-    if (HAS_ESCAPE.test(source)) return true;
-    const normal = normalize(source);
-    return parts.some((part) => normal.includes(part));
+    return HAS_ESCAPE.test(source) || anyPart.test(source);
   }
 
   return { text: redact, json: (value, source) => (mayHold(source) ? json(value) : value) };
@@ -140,6 +138,13 @@ function normalize(text: string): string {
     ? text.toLowerCase()
     : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   return lower.replaceAll('-', '+').replaceAll('_', '/');
+}
+
+/** The pattern of the texts whose normal form is `normal`; it ignores the case. */
+function denormalized(normal: string): string {
+  return normal.replace(/[^a-z0-9]/g, (sign) =>
+    sign === '+' ? '[-+]' : sign === '/' ? '[/_]' : `\\${sign}`,
+  );
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII

@@ -18,9 +18,12 @@ export interface ServiceClock {
 
 export function createServiceClock(clock: Pick<Clock, 'ms'>): ServiceClock {
   let offsetMs = 0;
+  /** The last header, which all answers of one second have. */
+  let last = { date: '', ms: Number.NaN };
   return {
-    note({ headers }) {
-      const shown = Date.parse(headers.date ?? '');
+    note({ headers: { date = '' } }) {
+      if (date !== last.date) last = { date, ms: Date.parse(date) };
+      const shown = last.ms;
       if (Number.isNaN(shown)) return;
       const measured = shown - clock.ms();
       offsetMs = Math.abs(measured) <= SAME_MS || Math.abs(measured) > CLOCK_MARGIN_MS ? 0 : measured;

@@ -108,8 +108,11 @@ export function createTransport({
           },
           onResponseStart(_, statusCode, rawHeaders) {
             status = statusCode;
-            for (const [name, value] of Object.entries(rawHeaders))
-              answerHeaders[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : (value ?? '');
+            // The library gives the names in lower case.
+            for (const name in rawHeaders) {
+              const value = rawHeaders[name];
+              answerHeaders[name] = Array.isArray(value) ? value.join(', ') : (value ?? '');
+            }
           },
           onResponseData(_, chunk) {
             length += chunk.length;
@@ -121,7 +124,8 @@ export function createTransport({
             ended = true;
             cancelDeadline();
             const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-            resolve({ status, headers: answerHeaders, body });
+            const answer = { status, headers: answerHeaders, body };
+            resolve(answerHeaders['content-encoding'] ? decode(answer) : answer);
           },
           onResponseError(_, error) {
             const code = codeOf(error);
@@ -135,8 +139,7 @@ export function createTransport({
   }
 
   return {
-    exchange: (request) =>
-      exchange(request).then((answer) => (answer.headers['content-encoding'] ? decode(answer) : answer)),
+    exchange,
     close: () => pool.close(),
   };
 }

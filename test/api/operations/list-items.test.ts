@@ -74,6 +74,14 @@ describe('the list items of an operation', () => {
     expect(countListItems({ schema, document, operationName: 'B' })).toBe(2);
   });
 
+  test('the items that a variable decides are counted for each of its values', () => {
+    const document = parse('query ($n: Int = 3) { items(first: $n) { total } }');
+    const counts = [4, 5, undefined].map((n) =>
+      countListItems({ schema, document, variableValues: n === undefined ? {} : { n } }),
+    );
+    expect(counts).toEqual([4, 5, 3]);
+  });
+
   test('the items of fragments that spread each other are counted fast', () => {
     const doubling = Array.from(
       { length: 60 },

@@ -245,17 +245,12 @@ async function sell(send, tenant, count) {
   balances.acquirer = (balances.acquirer ?? 0) - 100 * count;
   balances.merchant_pending = (balances.merchant_pending ?? 0) + 100 * count;
   const next = Number(version) + 1;
-  const event = [
-    [next],
-    [MARK],
-    ['wallet.changed'],
-    ['wallet'],
-    ['wallet'],
-    [null],
-    [at],
-    [JSON.stringify(balances)],
-  ];
-  await send('append_events', [...of, ...event, ...of, [next], [next]]);
+  const event = {
+    ...tenant,
+    ...{ version: next, mark: MARK, kind: 'wallet.changed', resource: 'wallet', resourceId: 'wallet' },
+    ...{ previousStatus: null, occurredAt: at, snapshot: balances },
+  };
+  await send('append_events', [JSON.stringify([event]), ...of, [next], [next]]);
 }
 
 /** @param {string} name */

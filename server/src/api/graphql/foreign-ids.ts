@@ -57,9 +57,12 @@ export function notANodeId(text: string): string {
   return meant === null ? 'is not an id of this server' : foreignIdMessage(meant, lookup(meant));
 }
 
+/** The characters of base64: most ids have others, and need no decoding. */
+const BASE64 = /^[A-Za-z0-9+/]+=*$/;
+
 /** Whether a text is the id of a node, which `node(id:)` takes and a look-up by the resource's own id does not. */
 function isNodeId(text: unknown): boolean {
-  if (typeof text !== 'string') return false;
+  if (typeof text !== 'string' || !BASE64.test(text)) return false;
   const decoded = Buffer.from(text, 'base64').toString('latin1');
   return (
     /^[A-Z][A-Za-z]*:[ -~]+$/.test(decoded) && Buffer.from(decoded, 'latin1').toString('base64') === text

@@ -59,14 +59,20 @@ export function tooManyListItems(operation: Operation): GraphQLError | null {
   );
 }
 
+/** The counts that no variable changes, by document and by the name of the operation. */
+const fixedCounts = new WeakMap<DocumentNode, Map<string | null, number>>();
+
 /**
  * Sums up the sizes of the pages, and the lookups by reference, which are statements. Inside a list both count as often as
  * the list may have items. A list without a page is short, so a single one is free. Inside another such list it counts with
  * its nodes: a payment has refunds, each refund has the payment, and so on.
  */
 export function countListItems({ schema, document, operationName, variableValues }: Operation): number {
+  const fixed = fixedCounts.get(document)?.get(operationName ?? null);
+  if (fixed !== undefined) return fixed;
   const operation = getOperationAST(document, operationName);
   if (!operation) return 0;
+  let readsVariables = false;
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
@@ -148,6 +154,7 @@ export function countListItems({ schema, document, operationName, variableValues
     if (value.kind === Kind.INT) return Number(value.value);
     if (value.kind === Kind.LIST) return value.values;
     if (value.kind !== Kind.VARIABLE) return undefined;
+    readsVariables = true;
     const name = value.name.value;
     // A variable may be called `constructor`.
     if (variableValues && Object.hasOwn(variableValues, name)) return variableValues[name];
@@ -155,7 +162,16 @@ export function countListItems({ schema, document, operationName, variableValues
     return definition?.defaultValue && readSize(definition.defaultValue);
   }
 
-  return ofSelections(schema.getRootType(operation.operation) ?? undefined, operation.selectionSet, ROOT);
+  const items = ofSelections(
+    schema.getRootType(operation.operation) ?? undefined,
+    operation.selectionSet,
+    ROOT,
+  );
+  if (!readsVariables) {
+    const counts = fixedCounts.get(document) ?? new Map<string | null, number>();
+    fixedCounts.set(document, counts.set(operationName ?? null, items));
+  }
+  return items;
 }
 
 function isNode(type: GraphQLNamedType): boolean {

@@ -36,15 +36,15 @@ export function mergeUpstreamCardPayment(
     (isCorrected ? null : known?.canceledAt) ??
     (status === 'expired' || status === 'refunded' || status === 'failed' ? claim.canceledAt : null);
   const feeCents = known?.feeCents ?? feeOf(claim, details.amountCents);
-  const payment: CardPayment = {
+  // Copied by a spread, the many details would cost more than the rest of the merge.
+  const payment: CardPayment = Object.assign(details, {
     orderCode: claim.orderCode,
     version: known?.version ?? 1,
     ...(feeCents !== null && { feeCents }),
     ...(canceledAt && { canceledAt }),
     // The mirror of its order shows `orderStatus`: the service does not know the order.
     ...(known?.orderStatus && { orderStatus: known.orderStatus }),
-    ...details,
-  };
+  });
   if (known && isUnchanged(known, payment)) return null;
   if (!known) return { resource: payment, changed: { from: null } };
   const isStep = !isUnchanged(withAmounts(withoutDoubt(known)), withAmounts(withoutDoubt(payment)));

@@ -97,11 +97,12 @@ export function mergeDetails(
   const paidAt = (isCorrected ? null : known?.paidAt) ?? (wasPaidBy(status) ? (claim.paidAt ?? null) : null);
   const expiresAt = (known && !known.expiryDerived ? known.expiresAt : null) ?? claim.expiresAt ?? null;
   const language = known?.language ?? claim.language;
+  const amountCents = known?.amountCents ?? claim.amountCents!;
+  const doubt = { status: claim.status, isMoved, isOther: otherPaidCents !== null };
+  // The order matters: a property added after a spread costs ten times as much as one before it.
   return {
     status,
-    ...(status === 'unknown' && { lastStatus: before }),
-    amountCents: known?.amountCents ?? claim.amountCents!,
-    ...(otherPaidCents !== null && { otherPaidCents }),
+    amountCents,
     checkoutUrl: known?.checkoutUrl ?? claim.checkoutUrl ?? null,
     description: known?.description ?? claim.description ?? null,
     callbackUrl: known?.callbackUrl ?? claim.callbackUrl ?? null,
@@ -110,19 +111,13 @@ export function mergeDetails(
     externalId: known?.externalId ?? claim.externalId ?? null,
     successUrl: known?.successUrl ?? claim.successUrl ?? null,
     cancelUrl: known?.cancelUrl ?? claim.cancelUrl ?? null,
-    // Omitted if there is none, so that the record of an earlier version does not change.
-    ...(language && { language }),
     createdAt,
-    ...(expiresAt
-      ? { expiresAt }
-      : {
-          // 30 minutes after creation (2.3), or after the payment was first seen where its creation is unknown.
-          expiresAt:
-            known && !(known.createdAt === null && createdAt)
-              ? known.expiresAt
-              : plusMs(createdAt ?? now, CHECKOUT_SESSION_MS),
-          expiryDerived: true,
-        }),
+    // 30 minutes after creation (2.3), or after the payment was first seen where its creation is unknown.
+    expiresAt:
+      expiresAt ??
+      (known && !(known.createdAt === null && createdAt)
+        ? known.expiresAt
+        : plusMs(createdAt ?? now, CHECKOUT_SESSION_MS)),
     paidAt,
     paidLate:
       (!isCorrected && known?.paidLate) ||
@@ -130,15 +125,17 @@ export function mergeDetails(
         (wasPaidBy(status) && (before === 'expired' || (!!paidAt && !!expiresAt && paidAt >= expiresAt)))),
     refundedAt:
       (isCorrected ? null : known?.refundedAt) ?? (status === 'refunded' ? (claim.refundedAt ?? null) : null),
-    ...refundsAfter(isCorrected ? null : known, {
-      ...claim,
-      amountCents: known?.amountCents ?? claim.amountCents,
-    }),
     failureReason:
       (isCorrected ? null : known?.failureReason) ??
       (status === 'failed' ? (claim.failureReason ?? null) : null),
+    ...refundsAfter(isCorrected ? null : known, claim, amountCents),
+    // Omitted if there is none, so that the record of an earlier version does not change.
+    ...(language && { language }),
+    ...(!expiresAt && { expiryDerived: true }),
+    ...(status === 'unknown' && { lastStatus: before }),
+    ...(otherPaidCents !== null && { otherPaidCents }),
     ...returnAfter(isCorrected ? null : known, claim, status),
-    ...doubtAfter(known, { ...claim, isMoved, isOther: otherPaidCents !== null }, status, source),
+    ...doubtAfter(known, doubt, status, source),
   };
 }
 
@@ -156,7 +153,7 @@ export function announcedDoubt({ unresolved }: Doubt): Pick<Doubt, 'unresolved'>
 /** The doubts about a payment's status that remain after a claim. */
 function doubtAfter(
   known: PaymentDetails | null,
-  claim: UpstreamDetails & { isMoved: boolean; isOther: boolean },
+  claim: Pick<UpstreamDetails, 'status'> & { isMoved: boolean; isOther: boolean },
   status: PaymentDetails['status'],
   { by, at }: UpstreamSource,
 ): Doubt {
@@ -219,13 +216,13 @@ function otherPaidAfter(
  */
 function refundsAfter(
   known: PaymentDetails | null,
-  { status, amountCents: claimedCents, refundedCents, refundableCents }: UpstreamDetails,
+  { status, refundedCents, refundableCents }: UpstreamDetails,
+  amountCents: Cents,
 ): Pick<PaymentDetails, 'refundedCents' | 'refundingCents'> {
   const before = {
     refundedCents: known?.refundedCents ?? null,
     refundingCents: known?.refundingCents ?? null,
   };
-  const amountCents = known?.amountCents ?? claimedCents!;
   if (refundedCents == null || refundedCents > amountCents) return before;
   const refunded = Math.max(before.refundedCents ?? 0, refundedCents);
   const isOpen = status === 'paid' && refundableCents != null;

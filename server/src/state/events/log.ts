@@ -114,28 +114,34 @@ export async function append(
   sql: Sql,
   appended: readonly { readonly tenant: Tenant; readonly events: readonly StoredEvent[] }[],
 ): Promise<ReadonlyMap<string, number>> {
-  const all = appended.flatMap(({ tenant, events }) => events.map((event) => ({ tenant, event })));
-  if (all.length === 0) return new Map();
-  const of = <Value>(member: (event: StoredEvent) => Value) => all.map(({ event }) => member(event));
+  const rows = appended.flatMap(({ tenant, events }) =>
+    events.map((event) => ({
+      accountId: tenant.accountId,
+      environment: tenant.environment,
+      version: event.version,
+      mark: event.mark,
+      kind: event.kind,
+      resource: event.resource,
+      resourceId: event.resourceId,
+      previousStatus: event.previousStatus,
+      occurredAt: event.occurredAt,
+      snapshot: event.snapshot,
+    })),
+  );
+  if (rows.length === 0) return new Map();
   const logs = appended.filter(({ events }) => events.length > 0);
-  const { rows } = await raw<TenantTable & { mark: number | null }>`
+  // One parameter of JSON: in an array of texts each snapshot would be escaped once more.
+  const { rows: marks } = await raw<TenantTable & { mark: number | null }>`
     /* append_events */
     with appended as (
       insert into event
         (account_id, environment, version, mark, kind, resource, resource_id, previous_status, occurred_at, snapshot)
-      select e.account_id, e.environment, e.version, e.mark, e.kind, e.resource, e.resource_id, e.previous_status,
-        e.occurred_at, e.snapshot::jsonb
-      from unnest(
-        ${tenantArrays(all)},
-        ${of(({ version }) => version)}::bigint[],
-        ${of(({ mark }) => mark)}::integer[],
-        ${of(({ kind }) => kind)}::text[],
-        ${of(({ resource }) => resource)}::text[],
-        ${of(({ resourceId }) => resourceId)}::text[],
-        ${of(({ previousStatus }) => previousStatus)}::text[],
-        ${of(({ occurredAt }) => occurredAt)}::timestamptz[],
-        ${of(({ snapshot }) => JSON.stringify(snapshot))}::text[]
-      ) e (account_id, environment, version, mark, kind, resource, resource_id, previous_status, occurred_at, snapshot)
+      select e."accountId", e.environment, e.version, e.mark, e.kind, e.resource, e."resourceId", e."previousStatus",
+        e."occurredAt", e.snapshot
+      from json_to_recordset(${JSON.stringify(rows)}::json) e (
+        "accountId" text, environment text, version bigint, mark integer, kind text, resource text, "resourceId" text,
+        "previousStatus" text, "occurredAt" timestamptz, snapshot jsonb
+      )
     )
     update stream set version = log.last
     from unnest(
@@ -149,7 +155,7 @@ export async function append(
       where account_id = log.account_id and environment = log.environment and version = log.first - 1
     ) as mark
   `.execute(sql);
-  return new Map(rows.map((row) => [tenantKey(tenantOf(row)), row.mark ?? 0]));
+  return new Map(marks.map((row) => [tenantKey(tenantOf(row)), row.mark ?? 0]));
 }
 
 /** The version of the newest event; 0 before the first one. */
