@@ -4,6 +4,7 @@ import { addKey } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { findViolations, injectAxe } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
+import { approved } from '../support/cards.ts';
 import { FILLED, fillAccount } from '../support/filled-account.ts';
 import { openShop } from './shop.ts';
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
 async function visit(path = ''): Promise<Visitor> {
   const visitor = await shop.visit({}, `/console/${path}`);
   // A browser reports each refusal, as that of who has not signed in yet.
-  visitor.expectProblems(/status of 401/, /WebSocket connection to/);
+  visitor.expectProblems(/status of 40[01]/, /WebSocket connection to/);
   return visitor;
 }
 
@@ -111,6 +112,67 @@ describe('the console of a full account', () => {
     await expect.poll(() => parametersOf(page).size).toBe(0);
   });
 
+  it('A refund asks for the key again, and is made with it alone', async () => {
+    const { body } = await app.rest().post('/card-payments', { valueCents: 4990 });
+    await app.cardPayments.pay(body.orderCode, approved());
+    const { page } = await visit(`sales?search=${body.orderCode}`);
+    await signIn(page);
+    await page
+      .getByText(/R\$\s49,90/)
+      .first()
+      .click();
+    await page.locator('summary', { hasText: 'Pedir estorno' }).click();
+    const refund = page.getByRole('button', { name: 'Pedir estorno' });
+    await refund.click();
+    const dialog = page.getByRole('dialog', { name: /Estornar R\$\s49,90/ });
+    await dialog.getByRole('button', { name: 'Voltar' }).click();
+    await page.getByText('O estorno não foi pedido.').waitFor();
+    await refund.click();
+    await dialog.getByLabel('Chave de API desta sessão').fill('ps_live_wrong0123456789');
+    await dialog.getByRole('button', { name: 'Confirmar' }).click();
+    await page.getByText('Esta não é a chave desta sessão.').waitFor();
+    await refund.click();
+    await dialog.getByLabel('Chave de API desta sessão').fill(LIVE_KEY);
+    await dialog.getByRole('button', { name: 'Confirmar' }).click();
+    await page.getByText('Estorno pedido.').waitFor();
+    const refunds = await app.database.sql
+      .selectFrom('refund')
+      .select('amount_cents')
+      .where('resource_id', '=', body.orderCode)
+      .execute();
+    expect(refunds).toEqual([{ amount_cents: 4990 }]);
+  });
+
+  it('A dispute is answered, and its claim is accepted with the key alone', async () => {
+    const { id } = await app.database.sql
+      .selectFrom('account')
+      .select('id')
+      .orderBy('created_at')
+      .executeTakeFirstOrThrow();
+    const disputeId = await app.controls.openDispute(
+      { accountId: id, environment: 'live' },
+      { amountCents: 777 },
+    );
+    const { page } = await visit(`disputes?reference=${disputeId}`);
+    await signIn(page);
+    await page
+      .getByText(/R\$\s7,77/)
+      .first()
+      .click();
+    await page.getByRole('textbox').last().fill('Entregue na portaria.');
+    await page.getByRole('button', { name: 'Enviar defesa' }).click();
+    const stateOf = async () => {
+      const { status, evidence } = (await app.rest().get(`/disputes/${disputeId}`)).body;
+      return [status, evidence.map(({ text }: { text: string }) => text)];
+    };
+    await expect.poll(stateOf).toEqual(['under_review', ['Entregue na portaria.']]);
+    await page.getByRole('button', { name: 'Aceitar a reclamação' }).click();
+    await page.getByRole('button', { name: /Aceitar e perder/ }).click();
+    await page.getByLabel('Chave de API desta sessão').fill(LIVE_KEY);
+    await page.getByRole('button', { name: 'Confirmar' }).click();
+    await expect.poll(async () => (await stateOf())[0]).toBe('lost');
+  });
+
   it('A page that the key may not see says so, and the others are shown', async () => {
     const { page } = await visit('payouts');
     await signIn(page, await addKey(app, { permissions: ['statement.read'] }));
@@ -120,7 +182,7 @@ describe('the console of a full account', () => {
     await page.getByText('Lançamentos', { exact: true }).first().waitFor();
   });
 
-  it.each(['', 'statement', 'payouts'])(
+  it.each(['', 'sales', 'disputes', 'statement', 'payouts'])(
     'The page /console/%s has no violations, and fits 320 pixels',
     async (path) => {
       const { page, context } = await visit(path);

@@ -9,6 +9,9 @@ export interface Api {
   token: string;
   /** Requests the next token. Rejects where the session has ended. */
   renewToken: () => Promise<string>;
+  /** Whether the console may request refunds and answer disputes, and whether it gives the key of the session again with that. */
+  mayWrite: boolean;
+  asksForKey: boolean;
   /** Estimates the server's time. */
   now: () => Date;
 }

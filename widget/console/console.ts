@@ -4,11 +4,18 @@ import { refusalText } from '../demo/shared/refusals.ts';
 import type { Api } from './api.ts';
 import { type Entry, endpointOf, isSignedOut, requestEntry, signIn, signOut } from './entry.ts';
 
-/** The pages, by the last part of their address: their names, the scope that they need, and their code. */
+/** The pages, by the last part of their address: their names, the scopes that open them, one of them enough, and their code. */
 const PAGES = [
-  { name: '', title: 'Início', scope: null, load: () => import('./home.ts') },
-  { name: 'statement', title: 'Extrato', scope: 'wallet', load: () => import('./statement.ts') },
-  { name: 'payouts', title: 'Saques', scope: 'payouts', load: () => import('./payouts.ts') },
+  { name: '', title: 'Início', scopes: [], load: () => import('./home.ts') },
+  {
+    name: 'sales',
+    title: 'Pagamentos',
+    scopes: ['card_payments', 'payments'],
+    load: () => import('./sales.ts'),
+  },
+  { name: 'disputes', title: 'Disputas', scopes: ['disputes'], load: () => import('./disputes.ts') },
+  { name: 'statement', title: 'Extrato', scopes: ['wallet'], load: () => import('./statement.ts') },
+  { name: 'payouts', title: 'Saques', scopes: ['payouts'], load: () => import('./payouts.ts') },
 ] as const;
 type Page = (typeof PAGES)[number];
 
@@ -232,12 +239,14 @@ export class ConsoleApp extends LitElement {
     `;
   }
 
-  #renderContent({ token, scopes }: Entry): TemplateResult | typeof nothing {
+  #renderContent({ token, scopes, key, mayWrite }: Entry): TemplateResult | typeof nothing {
     const { page, content } = this;
-    if (token === null || (page.scope && !scopes.includes(page.scope)))
+    const needed: readonly string[] = page.scopes;
+    const isOpen = needed.length === 0 || needed.some((scope) => scopes.includes(scope));
+    if (token === null || !isOpen)
       return html`<section class="card" data-forbidden>
         <h2>Esta chave não mostra esta página.</h2>
-        <p>Ela tem outras permissões. Entre com uma chave que permita ler ${page.scope ? `“${page.title}”` : 'a conta'}.</p>
+        <p>Ela tem outras permissões. Entre com uma chave que permita ler ${needed.length > 0 ? `“${page.title}”` : 'a conta'}.</p>
       </section>`;
     if (content instanceof Error)
       return html`<section class="card" role="alert">
@@ -247,7 +256,10 @@ export class ConsoleApp extends LitElement {
     if (content?.page !== page) return html`<p class="waiting" role="status">Abrindo…</p>`;
     // Each visit begins with the filter of its address.
     const now = () => new Date(Date.now() + this.#aheadMs);
-    const api: Api = { endpoint: endpointOf(), token, renewToken: this.#renewToken, now };
+    const api: Api = {
+      ...{ endpoint: endpointOf(), token, renewToken: this.#renewToken, now },
+      ...{ mayWrite, asksForKey: key !== null },
+    };
     return html`${keyed(content, content.render(api, scopes))}`;
   }
 }

@@ -12,6 +12,8 @@ export interface Entry {
   /** The key of the session; null where the console is open. */
   key: { name: string | null; hint: string | null } | null;
   sessionExpiresAt: string | null;
+  /** Whether refunds and answers to disputes may be requested. */
+  mayWrite: boolean;
 }
 
 /** The addresses are relative: a path of the server's public address may precede them. All pages are on one level. */

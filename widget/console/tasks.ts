@@ -31,6 +31,8 @@ interface Task {
   title: string;
   count: string;
   hint: string;
+  /** The page that shows them; null if there is none. */
+  href: string | null;
   items: { id: string; text: string; at: string | null }[];
 }
 
@@ -94,9 +96,9 @@ export class ConsoleTasks extends LitElement {
     if (tasks.length === 0) return html`<p class="empty">Nada espera por você.</p>`;
     const now = this.api.now();
     return html`${tasks.map(
-      ({ name, title, count, hint, items }) => html`<details class="task" data-task=${name}>
+      ({ name, title, count, hint, href, items }) => html`<details class="task" data-task=${name}>
         <summary><span>${title}</span> <strong>${count}</strong></summary>
-        <p class="hint">${hint}</p>
+        <p class="hint">${hint} ${href === null ? nothing : html`<a data-page href=${href}>Abrir a lista</a>`}</p>
         <ul>
           ${items.map(
             ({ id, text, at }) => html`<li>
@@ -118,6 +120,7 @@ function listOf({ requestsInDoubt, disputes, webhookDeliveries, refunds }: Parts
       name: 'doubts',
       title: 'Pedidos sem resposta',
       count: `${requestsInDoubt.nodes.length}${requestsInDoubt.pageInfo.hasNextPage ? '+' : ''}`,
+      href: null,
       hint: 'Ainda não se sabe se foram feitos. Não repita um deles antes de saber.',
       items: requestsInDoubt.nodes.map(({ requestId, operation, amountCents, requestedAt }) => ({
         id: requestId,
@@ -130,6 +133,7 @@ function listOf({ requestsInDoubt, disputes, webhookDeliveries, refunds }: Parts
       name: 'disputes',
       title: 'Disputas que esperam provas',
       count: String(disputes.totalCount),
+      href: './disputes?statuses=OPEN&sort=due',
       hint: 'Sem provas até o prazo, os bancos decidem sem elas.',
       items: disputes.nodes
         .map(({ disputeId, amountCents, evidenceDueAt }) => ({
@@ -144,6 +148,7 @@ function listOf({ requestsInDoubt, disputes, webhookDeliveries, refunds }: Parts
       name: 'webhooks',
       title: 'Webhooks não entregues',
       count: String(webhookDeliveries.totalCount),
+      href: null,
       hint: `Nenhuma das tentativas foi aceita, nos últimos ${SHOWN_DAYS} dias.`,
       items: webhookDeliveries.nodes.map(({ webhookId, event, createdAt }) => ({
         id: webhookId,
@@ -156,6 +161,7 @@ function listOf({ requestsInDoubt, disputes, webhookDeliveries, refunds }: Parts
       name: 'refunds',
       title: 'Estornos que falharam',
       count: String(refunds.totalCount),
+      href: null,
       hint: `O dinheiro voltou à conta, nos últimos ${SHOWN_DAYS} dias.`,
       items: refunds.nodes.map(({ refundId, amountCents, failureReason, failedAt }) => ({
         id: refundId,

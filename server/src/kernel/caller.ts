@@ -187,7 +187,7 @@ export function assertUnrestrictedKey({ credential }: Caller): string {
 }
 
 /** Whether the credential is a key with every right. */
-function isUnrestricted(credential: Credential): boolean {
+export function isUnrestricted(credential: Credential): boolean {
   return credential.kind === 'api_key' && !credential.permissions?.length;
 }
 

@@ -11,6 +11,7 @@ import { assertAvailable } from '../api/http/listen.ts';
 import { createHttpServer, type Deadlines } from '../api/http/server.ts';
 import { widgetRoute } from '../api/http/widget-files.ts';
 import { createExportLimits } from '../api/limits/exports.ts';
+import { createFileSlots } from '../api/limits/open-slots.ts';
 import { createRootFieldLimits } from '../api/limits/root-fields.ts';
 import { createStrangerLimits } from '../api/limits/strangers.ts';
 import { createOpenSubscriptions } from '../api/limits/subscriptions.ts';
@@ -109,7 +110,7 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** The requester of exports, which say of all their rows alone whether they are another service's. */
+/** The requester of exports, which say of all their rows alone whether they are another service's, and of the console. */
 const MERCHANT: Requester = { priority: 'merchant', subject: null, onRead: () => undefined };
 
 /** A proxy closes its idle connections within this time, if it is configured as in `server/docs/operate.md`. */
@@ -454,6 +455,12 @@ export async function createApp({
             open: config.console === 'open' ? await firstTenant(database.sql) : null,
             access: runtime.access,
             sessions: createSessionService({ database, access: runtime.access, clock }),
+            // Everybody who reaches an open console in front of another service would move real money.
+            operations:
+              config.console === 'open' && config.upstream
+                ? null
+                : { ...runtime.servicesFor(MERCHANT), disputeFiles: runtime.embedded?.disputeFiles ?? null },
+            openFile: createFileSlots(),
             ...{ callers, addressOf, strangers, clock, log, publicUrl },
           })),
       ...routes,

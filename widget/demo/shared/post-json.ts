@@ -12,13 +12,22 @@ export type PostResult<Body> = { ok: true; body: Body } | { ok: false; refusal: 
 /** A dialog stays open until the answer, so there must be an end to waiting for it. */
 const TIMEOUT_MS = 30_000;
 
-/** Posts JSON to one of the demo's own routes. Never rejects. */
-export async function postJson<Body>(path: string, input: unknown = {}): Promise<PostResult<Body>> {
+/** Posts JSON to one of the server's own routes. Never rejects. */
+export function postJson<Body>(path: string, input: unknown = {}): Promise<PostResult<Body>> {
+  return postBody(path, 'application/json', JSON.stringify(input));
+}
+
+/** Posts a body of any type. Never rejects. */
+export async function postBody<Body>(
+  path: string,
+  contentType: string,
+  content: BodyInit,
+): Promise<PostResult<Body>> {
   try {
     const response = await fetch(path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(input),
+      headers: { 'content-type': contentType },
+      body: content,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const body = await response.json();

@@ -8,6 +8,8 @@ import { HttpError, type RequestContext, type Route, sendJson } from './routes.t
 export interface SameOrigin {
   /** Closes a route to every other host and page. */
   guard(route: Route): Route;
+  /** Answers a POST of our own pages with the result of `handle`, which reads the body. A refusal is that of an action. */
+  post(path: RegExp, handle: (context: RequestContext) => Promise<Answer>): Route;
   /**
    * Answers a JSON POST of our own pages with the result of `handle`. The body is an object that `schema` checks; unknown
    * members are refused. A refusal has the body of any other, and `fields`: each wrong field by its path.
@@ -53,19 +55,20 @@ export function createSameOrigin(publicUrl: string): SameOrigin {
       return route.handle(context);
     },
   });
+  const post: SameOrigin['post'] = (path, handle) =>
+    guard({
+      methods: ['POST'],
+      path,
+      async handle(context) {
+        assertOwnAction(context);
+        await respond(context, () => handle(context));
+      },
+    });
   return {
     guard,
+    post,
     action: (path, schema, handle) =>
-      guard({
-        methods: ['POST'],
-        path,
-        async handle(context) {
-          assertOwnAction(context);
-          await respond(context, async () =>
-            handle(validate(schema, await readObject(context.request)), context),
-          );
-        },
-      }),
+      post(path, async (context) => handle(validate(schema, await readObject(context.request)), context)),
     read: (path, schema, handle) =>
       guard({
         methods: ['GET'],

@@ -14,17 +14,28 @@ import { filesRoute } from '../../api/http/files.ts';
 import { type RequestContext, type Route, send } from '../../api/http/routes.ts';
 import { createSameOrigin, PAGE_CSP } from '../../api/http/same-origin.ts';
 import { widgetPath } from '../../kernel/assets.ts';
-import { type Caller, DASHBOARD_SCOPES, type DashboardScope, environmentOfKey } from '../../kernel/caller.ts';
+import {
+  type Caller,
+  DASHBOARD_SCOPES,
+  type DashboardScope,
+  environmentOfKey,
+  isUnrestricted,
+} from '../../kernel/caller.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { UnauthenticatedError } from '../../kernel/errors.ts';
+import { UnauthenticatedError, ValidationError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Log } from '../../state/db/log.ts';
+import { type ConsoleOperations, createWriteRoutes, keyText } from './writes.ts';
 
 export interface ConsoleDependencies {
   /** The tenant that everybody sees who reaches the server; null if an API key is needed. */
   open: Tenant | null;
   access: Pick<AccessService, 'createDashboardToken'>;
   sessions: SessionService;
+  /** Null if the console is open, and money is real: then it only reads. */
+  operations: ConsoleOperations | null;
+  /** Opens a file in memory. Returns the function that closes it. @throws RateLimitError */
+  openFile: (tenant: Tenant) => () => void;
   callers: Admission & {
     authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
   };
@@ -36,12 +47,10 @@ export interface ConsoleDependencies {
 }
 
 /** The pages, which are one file: its script shows the one of the address. */
-const PAGES = ['statement', 'payouts'];
+const PAGES = ['sales', 'disputes', 'statement', 'payouts'];
 
 const noInput = z.object({});
-const signInInput = z.object({
-  key: z.string().trim().min(1, 'must be given').max(300, 'must be at most 300 characters'),
-});
+const signInInput = z.object({ key: keyText });
 
 /** The answer to a page that enters. The token is null if the key may read nothing that the console shows. */
 interface Entry {
@@ -54,6 +63,8 @@ interface Entry {
   /** The key of the session; null if the console is open. */
   key: { name: string | null; hint: string | null } | null;
   sessionExpiresAt: Date | null;
+  /** Whether refunds and answers to disputes may be requested. */
+  mayWrite: boolean;
 }
 
 /**
@@ -64,6 +75,8 @@ export function createConsoleRoutes({
   open,
   access,
   sessions,
+  operations,
+  openFile,
   callers,
   addressOf,
   strangers,
@@ -71,7 +84,8 @@ export function createConsoleRoutes({
   log,
   publicUrl,
 }: ConsoleDependencies): Route[] {
-  const { guard, action } = createSameOrigin(publicUrl);
+  const sameOrigin = createSameOrigin(publicUrl);
+  const { guard, action } = sameOrigin;
   const { pathname, protocol } = new URL(publicUrl);
   const path = `${pathname.replace(/\/$/, '')}/console`;
   const cookie = (text: string, maxAgeSeconds: number) => ({
@@ -95,9 +109,26 @@ export function createConsoleRoutes({
     return session;
   }
 
+  /** @throws UnauthenticatedError, RateLimitError */
+  async function sessionOf(context: RequestContext): Promise<Session> {
+    const session = await findSession(context);
+    if (!session) throw new UnauthenticatedError('Sign in with an API key');
+    return session;
+  }
+
   /** Writes a line of the audit: what a session has done, with its key and its account. */
-  function audit(happened: string, { sessionId, caller: { tenant, credential } }: Session): void {
-    log.info({ audit: happened, sessionId, keyId: credential.id, ...tenant }, `console: ${happened}`);
+  function audit(happened: string, { sessionId, caller, key }: Session, details: object = {}): void {
+    const fields = { audit: happened, sessionId, keyId: key.id, ...caller.tenant, ...details };
+    log.info(fields, `console: ${happened}`);
+  }
+
+  /** Authenticates a text that may be a key, within the limit of its network. @throws UnauthenticatedError, RateLimitError */
+  async function authenticate(key: string, { request }: RequestContext): Promise<Caller> {
+    const authorization = `Bearer ${key}`;
+    await callers.admit(authorization, addressOf(request), request.socket);
+    // A token is no key.
+    if (environmentOfKey(key) === null) throw new UnauthenticatedError('Invalid API key');
+    return callers.authenticate(authorization, request.socket);
   }
 
   async function endSession(context: RequestContext): Promise<void> {
@@ -119,6 +150,7 @@ export function createConsoleRoutes({
       scopes,
       key: { name, hint },
       sessionExpiresAt: session.expiresAt,
+      mayWrite: isUnrestricted(session.caller.credential),
     };
   }
 
@@ -129,24 +161,26 @@ export function createConsoleRoutes({
       expiresInSeconds: CONSOLE_TOKEN_SECONDS,
     });
     const { environment } = tenant;
-    return { token, expiresAt, now: clock.now(), environment, scopes, key: null, sessionExpiresAt: null };
+    return {
+      token,
+      expiresAt,
+      now: clock.now(),
+      environment,
+      scopes,
+      key: null,
+      sessionExpiresAt: null,
+      mayWrite: operations !== null,
+    };
   }
 
   // An action: a token is a row, and no address that any page can load has one minted.
   const token = action(/^\/console\/token$/, noInput, async (_, context) => {
     if (open) return { status: 201, body: await enterOpen(open) };
-    const session = await findSession(context);
-    if (!session) throw new UnauthenticatedError('Sign in with an API key');
-    return { status: 201, body: await enter(session) };
+    return { status: 201, body: await enter(await sessionOf(context)) };
   });
 
   const signIn = action(/^\/console\/sign-in$/, signInInput, async ({ key }, context) => {
-    const { request } = context;
-    const authorization = `Bearer ${key}`;
-    await callers.admit(authorization, addressOf(request), request.socket);
-    // A token is no key.
-    if (environmentOfKey(key) === null) throw new UnauthenticatedError('Invalid API key');
-    const caller = await callers.authenticate(authorization, request.socket);
+    const caller = await authenticate(key, context);
     await endSession(context);
     const { session, text } = await sessions.begin(caller);
     audit('signed in', session);
@@ -158,10 +192,31 @@ export function createConsoleRoutes({
     return { body: {}, headers: cookie('', 0) };
   });
 
-  return [token, ...(open ? [] : [signIn, signOut]), ...pageRoutes(path).map(guard)];
+  const writes = operations
+    ? createWriteRoutes({
+        ...{ operations, sameOrigin, openFile, audit },
+        async findActor(context) {
+          if (open) return { tenant: open, session: null };
+          const session = await sessionOf(context);
+          return { tenant: session.caller.tenant, session };
+        },
+        async confirm(session, key, context) {
+          const caller = await authenticate(key, context).catch(toNull);
+          if (caller?.credential.id !== session.key.id)
+            throw new ValidationError([{ path: 'key', message: 'must be the key of this session' }]);
+        },
+      })
+    : [];
+  return [token, ...(open ? [] : [signIn, signOut]), ...writes, ...pageRoutes(path).map(guard)];
 }
 
 const COOKIE = 'psa_console';
+
+/** @throws any other error than that of a key that is not known */
+function toNull(error: unknown): null {
+  if (error instanceof UnauthenticatedError) return null;
+  throw error;
+}
 
 /** Reads the session's text from the cookie; null if there is none. */
 function readCookie({ headers: { cookie = '' } }: IncomingMessage): string | null {

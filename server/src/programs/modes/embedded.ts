@@ -357,6 +357,7 @@ export async function createEmbeddedRuntime({
       litecoin,
       ltc: { ...ltcCharging, ...createLtcControls({ database, committer, family: ltcPayments }) },
       controls,
+      disputeFiles: services.disputeFiles,
       subaccounts: made.subaccounts,
       subscriptions,
       store: made.store,

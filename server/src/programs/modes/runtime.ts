@@ -9,6 +9,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { HostedCheckout } from '../../money-in/card-payments/hosted-checkout.ts';
 import type { CardPaymentService, StoredCardPayment } from '../../money-in/card-payments/model.ts';
 import type { ChargeService, StoredCharge } from '../../money-in/charges/model.ts';
+import type { DisputeFiles } from '../../money-in/disputes/files.ts';
 import type { DisputeControls } from '../../money-in/disputes/model.ts';
 import type { LtcControls, LtcReceiver } from '../../money-in/ltc/model.ts';
 import type { PaymentService, StoredPayment } from '../../money-in/payments/model.ts';
@@ -105,6 +106,7 @@ export interface EmbeddedServices {
   readonly ltc: LtcReceiver<StoredPayment> & LtcControls;
   /** Operations that no client has, for the simulator. */
   readonly controls: WalletControls & DisputeControls & TestPaymentControls;
+  readonly disputeFiles: DisputeFiles;
   readonly subaccounts: OwnSubaccounts;
   readonly subscriptions: SubscriptionService<StoredSubscription, StoredCycle> & SubscriptionReceiver;
   /** The operator's import of a store. */

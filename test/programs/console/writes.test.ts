@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addAccount, addKey } from '../../support/accounts.ts';
+import { LIVE_KEY, startApp, type TestApp } from '../../support/app.ts';
+import { approved } from '../../support/cards.ts';
+import { pdf } from '../../support/evidence-files.ts';
+import { silent } from '../../support/templates.ts';
+
+// The changes that the console requests. test/programs/console/console.test.ts shows who may enter.
+
+const lines: object[] = [];
+let app: TestApp;
+let cookie: string;
+beforeAll(async () => {
+  app = await startApp({
+    environment: { PSA_CONSOLE: 'on' },
+    log: { ...silent, info: (fields) => void lines.push(fields) },
+  });
+  cookie = await signIn(LIVE_KEY);
+});
+afterAll(() => app?.close());
+
+async function post(path: string, input: unknown, headers: Record<string, string> = {}) {
+  const body = input instanceof Uint8Array ? input : JSON.stringify(input);
+  const response = await fetch(`${app.url}/console/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: app.url, cookie, ...headers },
+    body: body as BodyInit,
+  });
+  const { status } = response;
+  return { status, body: await response.json(), cookies: response.headers.getSetCookie() };
+}
+
+async function signIn(key: string): Promise<string> {
+  const { cookies } = await post('sign-in', { key }, { cookie: '' });
+  return cookies[0]!.split(';')[0]!;
+}
+
+async function sell(key = LIVE_KEY): Promise<string> {
+  const { body } = await app.rest(key).post('/card-payments', { valueCents: 4990 });
+  await app.cardPayments.pay(body.orderCode, approved());
+  return body.orderCode;
+}
+
+const ofThisAccount = async () => {
+  const accountId = (
+    await app.database.sql.selectFrom('account').select('id').orderBy('created_at').execute()
+  )[0]!.id;
+  return { accountId, environment: 'live' } as const;
+};
+const openDispute = async () => app.controls.openDispute(await ofThisAccount(), { amountCents: 2000 });
+const refunds = () => app.database.sql.selectFrom('refund').select(['refund_id', 'amount_cents']).execute();
+
+test('A refund asks for the key of the session again, is made once for its idempotency key, and is in the log', async () => {
+  const input = {
+    type: 'card_payment',
+    reference: await sell(),
+    amountCents: 1_000,
+    idempotencyKey: 'estorno-1',
+  };
+  const otherKey = await addKey(app);
+  for (const key of [undefined, 'ps_live_wrong0123456789abcdef', otherKey, cookie.split('=')[1]]) {
+    const { status, body } = await post('refunds', { ...input, key });
+    expect([status, body.fields[0].path]).toEqual([400, 'key']);
+  }
+  expect(await refunds()).toEqual([]);
+  const made = await post('refunds', { ...input, key: LIVE_KEY });
+  expect([made.status, made.body]).toEqual([
+    201,
+    { refundId: expect.stringMatching(/^ref_/), status: 'processing', amountCents: 1_000, replayed: false },
+  ]);
+  const again = await post('refunds', { ...input, key: LIVE_KEY });
+  expect(again.body).toMatchObject({ refundId: made.body.refundId, replayed: true });
+  expect(await refunds()).toHaveLength(1);
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      audit: 'requested a refund',
+      refundId: made.body.refundId,
+      sessionId: expect.stringMatching(/^ses_/),
+    }),
+  );
+});
+
+test('A dispute gets a file and a text of its defence, and is accepted with the key alone', async () => {
+  const disputeId = await openDispute();
+  const file = { 'content-type': 'application/pdf' };
+  const uploaded = await post(`disputes/${disputeId}/files?name=nota.pdf`, pdf(), file);
+  expect([uploaded.status, uploaded.body.fileId]).toEqual([201, expect.stringMatching(/^dsf_/)]);
+  const evidence = { disputeId, text: 'Entregue.', fileIds: [uploaded.body.fileId] };
+  expect(await post('disputes/evidence', evidence)).toMatchObject({
+    status: 201,
+    body: { disputeId, status: 'under_review' },
+  });
+  const without = await post('disputes/accept', { disputeId });
+  expect([without.status, without.body.fields[0].path]).toEqual([400, 'key']);
+  const accepted = await post('disputes/accept', { disputeId, key: LIVE_KEY });
+  expect([accepted.status, accepted.body.status]).toEqual([200, 'lost']);
+});
+
+test('A restricted key, another account, another site and no session change nothing', async () => {
+  const [orderCode, disputeId] = [await sell(), await openDispute()];
+  const before = await refunds();
+  const accountId = await addAccount(app);
+  const [restrictedKey, foreignKey] = [
+    await addKey(app, { permissions: ['statement.read'] }),
+    await addKey(app, { accountId }),
+  ];
+  const callers = [
+    [403, { cookie: await signIn(restrictedKey) }, restrictedKey],
+    [404, { cookie: await signIn(foreignKey) }, foreignKey],
+    [403, { origin: 'https://evil.example' }, LIVE_KEY],
+    [403, { 'sec-fetch-site': 'same-site' }, LIVE_KEY],
+    [401, { cookie: 'psa_console=ps_session_x' }, LIVE_KEY],
+  ] as const;
+  for (const [status, headers, key] of callers) {
+    const refund = { type: 'card_payment', reference: orderCode, amountCents: 100, key };
+    expect((await post('refunds', refund, headers)).status).toBe(status);
+    expect((await post('disputes/accept', { disputeId, key }, headers)).status).toBe(status);
+    expect((await post('disputes/evidence', { disputeId, text: 'x' }, headers)).status).toBe(status);
+    const file = { ...headers, 'content-type': 'application/pdf' };
+    expect((await post(`disputes/${disputeId}/files?name=a.pdf`, pdf(), file)).status).toBe(status);
+  }
+  expect(await refunds()).toEqual(before);
+  expect((await app.rest().get(`/disputes/${disputeId}`)).body).toMatchObject({
+    status: 'open',
+    evidence: [],
+    files: [],
+  });
+});
+
+test.each([
+  ['refunds', { type: 'payout' }, 'type'],
+  ['refunds', { reference: '' }, 'reference'],
+  ['refunds', { reference: 'x'.repeat(101) }, 'reference'],
+  ['refunds', { reference: 'a\u0000' }, 'reference'],
+  ['refunds', { type: 'payment', reference: 'psa_1' }, 'reference'],
+  ['refunds', { type: 'charge' }, 'reference'],
+  ['refunds', { amountCents: 0 }, 'amountCents'],
+  ['refunds', { amountCents: 1.5 }, 'amountCents'],
+  ['refunds', { idempotencyKey: ' ' }, 'idempotencyKey'],
+  ['refunds', { orderCode: 'x' }, 'orderCode'],
+  ['disputes/accept', { disputeId: 'dsp_1' }, 'disputeId'],
+  ['disputes/evidence', { disputeId: 'dsp_x' }, 'text'],
+  ['disputes/dsp_1/files?name=a.pdf', undefined, 'disputeId'],
+  [`disputes/dsp_${'0'.repeat(24)}/files?name=a.exe`, undefined, 'name'],
+  [`disputes/dsp_${'0'.repeat(24)}/files`, undefined, 'name'],
+])('A request to %s with %j is refused at %s', async (path, input, field) => {
+  const whole =
+    path === 'refunds' ? { type: 'card_payment', reference: 'x', key: LIVE_KEY } : { key: LIVE_KEY };
+  const { key: _, ...keyless } = { ...whole, ...input };
+  const given = path === 'disputes/evidence' ? keyless : { ...whole, ...input };
+  const { status, body } = await (input === undefined
+    ? post(path, pdf(), { 'content-type': 'application/pdf' })
+    : post(path, given));
+  expect(status).toBe(400);
+  expect(body.fields.map(({ path }: { path: string }) => path)).toContain(field);
+});

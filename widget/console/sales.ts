@@ -1,0 +1,37 @@
+import { html, nothing, type TemplateResult } from 'lit';
+import { ref } from 'lit/directives/ref.js';
+import { formatBrl } from '../demo/shared/format.ts';
+import '../src/sales/define.ts';
+import type { RefundRequest } from '../src/sales/events.ts';
+import { createSharedFilter } from './address.ts';
+import type { Api } from './api.ts';
+import { requestWithKey } from './write.ts';
+
+const { attach, onChange } = createSharedFilter(
+  'statuses methods createdAfter createdBefore amountCents search sort'.split(' '),
+);
+const TYPES = { CardPayment: 'card_payment', Payment: 'payment', Charge: 'charge' } as const;
+
+/** The sales of the account by all methods, with their refunds. */
+export function render(api: Api): TemplateResult {
+  const refund = ({ detail }: CustomEvent<RefundRequest>) => {
+    const { sale, amountCents, idempotencyKey } = detail;
+    const input = { type: TYPES[sale.__typename], reference: sale.reference, amountCents, idempotencyKey };
+    const words = { title: `Estornar ${formatBrl(amountCents)}`, declined: 'O estorno não foi pedido.' };
+    detail.respondWith(requestWithKey(api, './refunds', input, words));
+  };
+  return html`<psa-sales
+    class="card"
+    details
+    export
+    actions=${api.mayWrite ? 'refund' : nothing}
+    .endpoint=${api.endpoint}
+    .token=${api.token}
+    .renewToken=${api.renewToken}
+    @psa-filter-change=${onChange}
+    @psa-sort-change=${onChange}
+    @psa-refund-request=${refund}
+    ${ref(attach)}
+    ><h2 slot="heading">Pagamentos da conta</h2></psa-sales
+  >`;
+}
