@@ -169,6 +169,7 @@ const MUTATIONS: Record<string, string> = {
   cancelPayment: '(paymentId: $paymentId)',
   cancelCharge: '(chargeId: $chargeId)',
   acceptDispute: '(disputeId: $disputeId)',
+  deleteDisputeFile: `(disputeId: $disputeId, fileId: "dsf_${'0'.repeat(24)}")`,
   refundCardPayment: '(input: { orderCode: $orderCode, idempotencyKey: "x" })',
   refundPayment: '(input: { paymentId: $paymentId, idempotencyKey: "x" })',
   refundCharge: '(input: { chargeId: $chargeId, idempotencyKey: "x" })',

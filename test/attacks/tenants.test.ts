@@ -333,6 +333,10 @@ const PLACES: Record<string, Attack> = {
   'Mutation.createDelivery(input.productId)': (other) =>
     other.productId.map((productId) => ({ input: { productId, content: { text: 'Obrigada!' } } })),
   'Mutation.deleteDelivery(deliveryId)': each('deliveryId', 'deliveryId'),
+  'Mutation.deleteDisputeFile(disputeId)': ({ disputeId, fileId }) =>
+    disputeId.map((id) => ({ disputeId: id, fileId: fileId[0] ?? `dsf_${HEX_OF_NONE}` })),
+  'Mutation.deleteDisputeFile(fileId)': ({ fileId }, { disputeId }) =>
+    fileId.map((id) => ({ disputeId: disputeId[0] ?? 'dsp_none', fileId: id })),
   'Mutation.deleteProduct(productId)': each('productId', 'productId'),
   'Mutation.redeliverWebhook(webhookId)': each('webhookId', 'webhookId'),
   'Mutation.cancelWebhookRedelivery(redeliveryId)': each('redeliveryId', 'redeliveryId'),
@@ -488,6 +492,11 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
       })),
   },
   deleteDelivery: { values: (_, { deliveryId }) => [{ deliveryId: deliveryId[1] ?? HEX_OF_NONE }] },
+  deleteDisputeFile: {
+    values: (_, { disputeId, fileId }) => [
+      { disputeId: disputeId[0] ?? 'dsp_none', fileId: fileId.at(-1) ?? `dsf_${HEX_OF_NONE}` },
+    ],
+  },
   createWebhookEndpoint: {
     values: () => [{ input: { url: `${receiver.url}/further` } }],
   },
@@ -670,6 +679,10 @@ const REST_PLACES: Record<
   'GET /v1/disputes/{id}/files/{fileId} (id)': ({ disputeId, fileId }) =>
     disputeId.map((id) => ({ path: `/disputes/${id}/files/${fileId[0]}` })),
   'GET /v1/disputes/{id}/files/{fileId} (fileId)': ({ fileId }, { disputeId }) =>
+    fileId.map((id) => ({ path: `/disputes/${disputeId[0] ?? `dsp_${HEX_OF_NONE}`}/files/${id}` })),
+  'DELETE /v1/disputes/{id}/files/{fileId} (id)': ({ disputeId, fileId }) =>
+    disputeId.map((id) => ({ path: `/disputes/${id}/files/${fileId[0] ?? `dsf_${HEX_OF_NONE}`}` })),
+  'DELETE /v1/disputes/{id}/files/{fileId} (fileId)': ({ fileId }, { disputeId }) =>
     fileId.map((id) => ({ path: `/disputes/${disputeId[0] ?? `dsp_${HEX_OF_NONE}`}/files/${id}` })),
   'POST /v1/deliveries (productId)': ({ productId }) =>
     productId.map((id) => ({ path: '/deliveries', body: { productId: id, content: { text: 'Oi' } } })),

@@ -87,7 +87,7 @@ const ELSEWHERE: readonly [inputs: RegExp, where: string][] = [
   ],
   [/^GET \/v1\/\S+ \((?:reference|orderId|externalId|idempotencyKey)\)$/, 'the same'],
   [/^\w+ \/v1\/disputes\/\{id\}\/files\S* \(/, 'files: money-in/disputes/file-interface.test.ts'],
-  [/\((?:input\.)?fileIds\)$/, 'the same'],
+  [/^Mutation\.deleteDisputeFile\(|\((?:input\.)?fileIds\)$/, 'the same'],
   [/ \(Idempotency-Key\)$/, 'a header in place of the member idempotencyKey: commit/idempotency.test.ts'],
 ];
 

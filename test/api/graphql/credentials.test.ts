@@ -171,6 +171,10 @@ const OPERATIONS: Record<string, Row> = {
     live: 'PreconditionError',
   }),
   'Mutation.deleteDelivery': mutation(`(deliveryId: "${NO_ID}")`, 'NotFoundError'),
+  'Mutation.deleteDisputeFile': mutation(
+    `(disputeId: "dsp_${NO_ID}", fileId: "dsf_${NO_ID}")`,
+    'NotFoundError',
+  ),
   'Mutation.deleteProduct': mutation(`(productId: "${NO_ID}")`, 'NotFoundError'),
   'Mutation.pauseToken': mutation('(token: "x")', 'NotFoundError'),
   'Mutation.redeliverWebhook': mutation('(webhookId: "x")', 'NotFoundError'),

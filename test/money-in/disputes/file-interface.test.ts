@@ -14,6 +14,10 @@ const SUBMIT = `mutation ($input: SubmitDisputeEvidenceInput!) { submitDisputeEv
     files { fileId name mediaType sizeBytes sha256 createdAt } } }
   ... on UserError { code message } ... on ValidationError { fields { path message } } } }`;
 
+const DELETE = `mutation ($disputeId: String!, $fileId: String!) { deleteDisputeFile(disputeId: $disputeId, fileId: $fileId) {
+  __typename ... on DeleteDisputeFileSuccess { dispute { version files { name } } }
+  ... on UserError { code message } ... on ValidationError { fields { path message } } } }`;
+
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
@@ -46,6 +50,9 @@ function upload(
     body: new Uint8Array(body),
   });
 }
+
+const remove = (rest: RestClient, disputeId: string, fileId: string) =>
+  rest.send(`/disputes/${disputeId}/files/${fileId}`, { method: 'DELETE' });
 
 const download = (key: string, disputeId: string, fileId: string) =>
   fetch(`${app.url}/v1/disputes/${disputeId}/files/${fileId}`, {
@@ -171,6 +178,56 @@ describe('a file of a dispute', () => {
       ]);
     }
     expect((await rest.get(`/disputes/${disputeId}`)).body.evidence).toEqual([]);
+  });
+});
+
+describe('a file that was uploaded by mistake', () => {
+  const stored = async (fileId: string) =>
+    (
+      await app.database.sql
+        .selectFrom('dispute_file')
+        .select('file_id')
+        .where('file_id', '=', fileId)
+        .execute()
+    ).length;
+
+  test('It is deleted with its bytes, by either interface, and makes room for another one', async () => {
+    const { client, rest, open, key } = await merchant();
+    const disputeId = await open();
+    const [first, second, third] = await Promise.all(
+      ['1', '2', '3'].map(async (note) => (await upload(rest, disputeId, { body: pdf(note) })).body.fileId),
+    );
+    expect(await remove(rest, disputeId, first)).toMatchObject({ status: 200, body: { deleted: true } });
+    const { deleteDisputeFile } = await client.request(DELETE, { disputeId, fileId: second });
+    expect(deleteDisputeFile).toMatchObject({ dispute: { version: 6, files: [{ name: 'nota.pdf' }] } });
+    expect([await stored(first), await stored(second), await stored(third)]).toEqual([0, 0, 1]);
+    expect((await download(key, disputeId, first)).status).toBe(404);
+    expect(await remove(rest, disputeId, first)).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    expect((await upload(rest, disputeId, { body: pdf('4') })).status).toBe(201);
+    // The upload of a file that was deleted is not repeated by its key.
+    const keyed = { headers: { 'idempotency-key': 'arquivo-1' }, body: pdf('5') };
+    const { fileId } = (await upload(rest, disputeId, keyed)).body;
+    await remove(rest, disputeId, fileId);
+    expect((await upload(rest, disputeId, keyed)).status).toBe(404);
+  });
+
+  test('It stays once a submission has it, or the dispute takes no evidence, and for others', async () => {
+    const { client, rest, open, tenant } = await merchant();
+    const stranger = await merchant();
+    const disputeId = await open();
+    const submitted = (await upload(rest, disputeId)).body.fileId;
+    const other = (await upload(rest, disputeId, { body: pdf('other') })).body.fileId;
+    await client.request(SUBMIT, { input: { disputeId, fileIds: [submitted] } });
+    const state = { status: 409, body: { code: 'DISPUTE_STATE' } };
+    expect(await remove(rest, disputeId, submitted)).toMatchObject(state);
+    expect(await remove(stranger.rest, disputeId, other)).toMatchObject({ status: 404 });
+    expect(await remove(rest, await open(), other)).toMatchObject({ status: 404 });
+    expect(await remove(rest, disputeId, 'dsf_x')).toMatchObject({ status: 400 });
+    const wrong = await client.request(DELETE, { disputeId, fileId: 'dsf_x' });
+    expect(wrong.deleteDisputeFile.fields).toMatchObject([{ path: 'fileId' }]);
+    await app.controls.closeDispute(tenant, disputeId, 'lost');
+    expect(await remove(rest, disputeId, other)).toMatchObject(state);
+    expect([await stored(submitted), await stored(other)]).toEqual([1, 1]);
   });
 });
 

@@ -10,7 +10,7 @@ import {
   type Writes,
 } from '../../state/commit/commit.ts';
 import { type DisputeChange, decideOpen, decideRaise } from './decisions.ts';
-import { insertFiles, type StoredFile } from './file-store.ts';
+import { deleteFiles, insertFiles, type StoredFile } from './file-store.ts';
 import type {
   DisputedResource,
   DisputedType,
@@ -33,6 +33,14 @@ export const fileContents: Collection<StoredFile> = {
   keyOf: ({ fileId }) => fileId,
   loadEach: async () => [],
   saveEach: insertFiles,
+};
+
+/** The files whose bytes are deleted. */
+export const deletedFiles: Collection<{ fileId: string }> = {
+  name: 'deleted dispute_file',
+  keyOf: ({ fileId }) => fileId,
+  loadEach: async () => [],
+  saveEach: deleteFiles,
 };
 
 /** A kind of resource that can be disputed: the slice that owns it provides its decisions. */

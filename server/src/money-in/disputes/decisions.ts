@@ -1,5 +1,5 @@
 import { plusMs } from '../../kernel/clock.ts';
-import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
+import { NotFoundError, PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import type { Cents } from '../../kernel/money.ts';
 import { assertCountable, LARGEST_CENTS } from '../../money-out/wallet/model.ts';
 import { entryOf, type JournalEntry } from '../../state/ledger/journal.ts';
@@ -116,6 +116,19 @@ export function decideFile(dispute: StoredDispute, file: DisputeFile, now: Date)
       `This dispute takes no more files: it has ${dispute.files.length}`,
     );
   return changed(dispute, { files: [...dispute.files, file] });
+}
+
+/** Removes a file that no submission has. @throws NotFoundError (the file), PreconditionError (DISPUTE_STATE) */
+export function decideFileDeletion(dispute: StoredDispute, fileId: string, now: Date): DisputeChange {
+  const files = dispute.files.filter((file) => file.fileId !== fileId);
+  if (files.length === dispute.files.length) throw new NotFoundError('File not found');
+  if (dispute.evidence.some(({ fileIds }) => fileIds.includes(fileId)))
+    throw new PreconditionError(
+      'DISPUTE_STATE',
+      'This file is in a submission, which the banks may have seen',
+    );
+  assertTakesEvidence(dispute, now);
+  return changed(dispute, { files });
 }
 
 /** @throws PreconditionError (DISPUTE_STATE) */

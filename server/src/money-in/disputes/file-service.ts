@@ -55,6 +55,7 @@ export function createDisputeFiles({
             key === undefined || before !== null
               ? []
               : [remember({ operation: UPLOAD, key, inputHash, resourceId: made })];
+          if (before !== null && !known) throw new NotFoundError('The file of this key was deleted');
           if (known)
             return {
               outcome: { file: known, replayed: true },

@@ -42,6 +42,19 @@ export async function insertFiles(sql: Sql, files: readonly TenantRecord<StoredF
       .execute();
 }
 
+export async function deleteFiles(
+  sql: Sql,
+  files: readonly TenantRecord<{ fileId: string }>[],
+): Promise<void> {
+  for (const { tenant, record } of files)
+    await sql
+      .deleteFrom('dispute_file')
+      .where('account_id', '=', tenant.accountId)
+      .where('environment', '=', tenant.environment)
+      .where('file_id', '=', record.fileId)
+      .execute();
+}
+
 export async function selectFile(sql: Sql, tenant: Tenant, fileId: string): Promise<Sealed | null> {
   const row = await ofTenant(sql, 'dispute_file', tenant)
     .select(['key_id', 'sealed'])

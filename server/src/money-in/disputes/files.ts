@@ -63,9 +63,15 @@ export interface DisputeFiles {
 /** The id of a file of any service. */
 export const anyFileIdText = z.string().regex(/^[\w.-]{1,100}$/, 'must be the id of a file');
 
+export const FILE_ID_FORM = 'dsf_ and 24 hex digits, in lower case';
+
+export function isFileId(text: string): boolean {
+  return /^dsf_[0-9a-f]{24}$/.test(text);
+}
+
 export const fileIdText = z
   .string()
-  .regex(/^dsf_[0-9a-f]{24}$/, 'must be dsf_ and 24 hex digits, in lower case')
+  .refine(isFileId, `must be ${FILE_ID_FORM}`)
   .meta({ description: 'dsf_ and 24 hex digits', examples: ['dsf_5b1c09d2e7a84f36b0c1d2e3'] });
 
 /** A name that no file system, header or page reads as more than a name. */

@@ -332,6 +332,12 @@ export interface DisputeService<D extends Dispute = Dispute>
    * service NOT_OFFERED)
    */
   accept(tenant: Tenant, disputeId: string): Promise<{ dispute: D; replayed: boolean }>;
+  /**
+   * Deletes a file that no submission has, while the dispute takes evidence.
+   * @throws ValidationError (an id), NotFoundError (the dispute, or the file), PreconditionError (DISPUTE_STATE; in front of
+   * another service NOT_OFFERED)
+   */
+  deleteFile(tenant: Tenant, disputeId: string, fileId: string): Promise<{ dispute: D }>;
   /** Lists the disputes of resources, oldest first, in the order of the ids; null if the service does not report them. */
   ofResources(tenant: Tenant, type: DisputedType, ids: readonly string[]): Promise<(D[] | null)[]>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */

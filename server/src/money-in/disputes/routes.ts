@@ -150,6 +150,26 @@ export function createDisputeRoutes({
       },
     }),
     restOperation({
+      method: 'DELETE',
+      path: '/v1/disputes/{id}/files/{fileId}',
+      operationId: 'deleteDisputeFile',
+      summary: 'Delete a file',
+      description:
+        'One that no submission has, while the dispute takes evidence. The dispute can have another one then. An extension of the document.',
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ id: disputeIdText, fileId: fileIdText }),
+      answers: { 200: { description: 'It is gone', schema: z.object({ deleted: z.boolean() }) } },
+      errors: {
+        404: 'No such dispute of this account in this environment, or no such file of it',
+        409: 'A submission has the file; or the dispute is decided, or its time for evidence is over',
+      },
+      async handle({ caller, params }) {
+        await disputes.deleteFile(caller.tenant, params.id, params.fileId);
+        return { status: 200, body: { deleted: true } };
+      },
+    }),
+    restOperation({
       method: 'POST',
       path: '/v1/disputes/{id}/accept',
       operationId: 'acceptDispute',

@@ -4,7 +4,7 @@ import { addEntity } from '../../api/graphql/federation.ts';
 import { finalFields } from '../../api/graphql/final-fields.ts';
 import { keyMember } from '../../api/graphql/keys.ts';
 import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
-import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
+import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
 import {
   BOTH_WAYS,
   connectionArguments,
@@ -378,6 +378,23 @@ builder.mutationField('acceptDispute', (t) =>
     errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { disputeId }, { services }) =>
       services.disputes.accept(tenant, disputeId),
+    ),
+  }),
+);
+
+const DeleteDisputeFileSuccess = successType<{ dispute: Dispute }>('DeleteDisputeFileSuccess', (t) => ({
+  dispute: t.expose('dispute', { type: DisputeRef }),
+}));
+
+builder.mutationField('deleteDisputeFile', (t) =>
+  t.field({
+    type: DeleteDisputeFileSuccess,
+    description:
+      'Deletes a file that no submission has, while the dispute takes evidence. The dispute can have another one then.',
+    args: { disputeId: t.arg.string({ required: true }), fileId: t.arg.string({ required: true }) },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { disputeId, fileId }, { services }) =>
+      services.disputes.deleteFile(tenant, disputeId, fileId),
     ),
   }),
 );

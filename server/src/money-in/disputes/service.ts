@@ -5,13 +5,14 @@ import { withoutExtra } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { assertLive } from '../../money-out/wallet/model.ts';
 import { changeOnce } from '../../state/commit/change-once.ts';
-import type { Committer, State } from '../../state/commit/commit.ts';
+import { type Committer, put, type State } from '../../state/commit/commit.ts';
 import { readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
 import type { Database } from '../../state/db/database.ts';
 import type { TaskHandler } from '../../state/work/queue.ts';
 import { assertIdForm } from '../pix/model.ts';
 import {
   type DisputeSources,
+  deletedFiles,
   disputes,
   readClaims,
   writesOf,
@@ -25,8 +26,10 @@ import {
   decideClose,
   decideEvidence,
   decideEvidenceDue,
+  decideFileDeletion,
   decideOpen,
 } from './decisions.ts';
+import { FILE_ID_FORM, isFileId } from './files.ts';
 import {
   CLAIM_DAYS,
   DISPUTE_ID_FORM,
@@ -97,6 +100,25 @@ export function createDisputeService({
     async accept(tenant, disputeId) {
       assertIdForm('disputeId', isDisputeId(disputeId), DISPUTE_ID_FORM);
       return close(tenant, disputeId, decideAccept);
+    },
+
+    async deleteFile(tenant, disputeId, fileId) {
+      assertIdForm('disputeId', isDisputeId(disputeId), DISPUTE_ID_FORM);
+      assertIdForm('fileId', isFileId(fileId), FILE_ID_FORM);
+      return committer.change<{ dispute: StoredDispute }>({
+        tenant,
+        read: (reader) => reader.load(disputes, disputeId),
+        decide(state) {
+          const before = state.get(disputes, disputeId);
+          if (!before) throw new NotFoundError('Dispute not found');
+          const change = decideFileDeletion(before, fileId, state.now);
+          const { records, ...writes } = writesOf(change);
+          return {
+            outcome: { dispute: change.dispute },
+            writes: { ...writes, records: [...records, put(deletedFiles, { fileId })] },
+          };
+        },
+      });
     },
 
     find: async (tenant, disputeId) => (await findMany(tenant, [disputeId]))[0] ?? null,

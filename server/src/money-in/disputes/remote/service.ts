@@ -152,6 +152,10 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
       accept: async () => {
         throw notOffered('Accepting a dispute');
       },
+      // Nor does it show any for files.
+      deleteFile: async () => {
+        throw notOffered('Deleting a file of a dispute');
+      },
       // The service does not report which disputes a payment has.
       ofResources: async (_, __, ids) => ids.map(() => null),
     }),
