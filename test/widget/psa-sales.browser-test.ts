@@ -51,7 +51,11 @@ describe('the sales', () => {
       'Aguardando (1) R$ 366,76 Paga (1) R$ 129,19 Expirada (1) R$ 208,38 Estornada (1) R$ 287,57',
     );
     element.statuses = 'PAID';
+    await element.updateComplete;
+    // Those of the filter before stay where they are, dimmed, until the server answers.
+    expect([element.totals, part(element, 'summary')!.matches('.stale')]).toEqual([undefined, true]);
     await shows(summary, 'Paga (1) R$ 129,19');
+    expect(part(element, 'summary')!.matches('.stale')).toBe(false);
     expect(element.totals?.groups).toEqual([{ status: 'PAID', count: 1, amountCents: 12_919 }]);
     await openWorld({ token: world.token, isExact: false });
     await act(world.token, { changeSale: { number: 4, values: { status: 'PAID' } } });

@@ -14,7 +14,7 @@ import { createAnswers } from './answers.ts';
 import type { DisputesHost } from './disputes-host.ts';
 import { texts as portuguese } from './locales/pt-BR.details.ts';
 import type { Texts } from './locales/texts.ts';
-import { DISPUTE_DETAILS, type Dispute, type DisputeEvidence, type WholeDispute } from './operations.ts';
+import type { Dispute, DisputeEvidence, WholeDispute } from './operations.ts';
 
 /** Creates the panel with the details of a dispute. */
 export function createDetails(parts: DetailsParts<Dispute, Texts>): DetailsPanel {
@@ -83,7 +83,6 @@ export function createDetails(parts: DetailsParts<Dispute, Texts>): DetailsPanel
   }
 
   const panel = createDetailsPanel<Dispute, WholeDispute, Texts>(parts, {
-    document: DISPUTE_DETAILS,
     describe,
     portuguese,
   });

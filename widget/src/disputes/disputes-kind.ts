@@ -3,6 +3,7 @@ import { noteDeadlines } from './deadlines.ts';
 import { disputeCells } from './dispute-cells.ts';
 import type { Texts } from './locales/texts.ts';
 import {
+  DISPUTE_DETAILS,
   DISPUTE_TOPIC,
   DISPUTES,
   DISPUTES_POLL,
@@ -17,7 +18,7 @@ import {
 export const disputes: ListKind<Dispute, Texts> = {
   name: 'dispute',
   title: 'disputes',
-  documents: { start: DISPUTES_START, page: DISPUTES, poll: DISPUTES_POLL },
+  documents: { start: DISPUTES_START, page: DISPUTES, poll: DISPUTES_POLL, details: DISPUTE_DETAILS },
   listOf(answer) {
     const { disputes: page } = answer as DisputesAnswer;
     noteDeadlines(page.nodes);

@@ -17,7 +17,7 @@ export interface DetailsPanel {
 /** The panel gets Lit and the parts of the element from its first file, which its chunk must not import. */
 export interface DetailsParts<R, T> {
   html: typeof Html;
-  /** The document of a whole row, which would be in a chunk that the first file has to load. */
+  /** The document of a whole row; undefined if the rows are whole. A chunk with it would be shared with the first file, which had to load it. */
   document: string | undefined;
   host: LitElement;
   data: {
@@ -54,8 +54,6 @@ export interface Details {
 
 /** The part in which the panels of the lists differ. */
 export interface DetailsKind<R, Full extends R, T> {
-  /** The query for the rest of a row as `node`, by `$id`; undefined if a row is whole. */
-  document?: string;
   /** Describes a row: at first the one of the table, then the whole one. */
   describe(row: R & Partial<Full>): Details;
   /** Prepares the forms for another row. */
@@ -65,8 +63,8 @@ export interface DetailsKind<R, Full extends R, T> {
 
 /** Creates the panel of an element. */
 export function createDetailsPanel<R extends Row, Full extends R, T extends ListTexts>(
-  { html, host, data, texts, document: ofKind }: DetailsParts<R, T>,
-  { document = ofKind, describe, reset, portuguese }: DetailsKind<R, Full, T>,
+  { html, host, data, texts, document }: DetailsParts<R, T>,
+  { describe, reset, portuguese }: DetailsKind<R, Full, T>,
 ): DetailsPanel {
   adoptStyles(host, styles);
   texts.addPortuguese(portuguese);

@@ -4,6 +4,8 @@ const READ_EVERY_MS = 5_000;
 /** Figures of a whole list that the server adds up: read at once for another filter, and again while rows change. */
 export class Figures<Answer> {
   value: Answer | undefined;
+  /** Whether the value is that of another filter, until the server answers. */
+  isOld = false;
   /** The filter of the figures; empty if there are none. */
   key = '';
 
@@ -16,19 +18,21 @@ export class Figures<Answer> {
     this.#onRead = onRead;
   }
 
-  /** Shows the figures of a filter; those of another one do not stay. */
+  /** Reads the figures of a filter; those of the one before stay until then, so that nothing moves twice. */
   follow(key: string): void {
     if (key === this.key) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.key = key;
-    this.value = undefined;
+    if (!key) this.value = undefined;
+    this.isOld = Boolean(this.value);
     this.expire();
   }
 
   /** Reads the figures again, because a row has changed. */
   expire(): void {
-    if (this.key) this.#timer ??= setTimeout(() => void this.#load(), this.value ? READ_EVERY_MS : 0);
+    if (this.key)
+      this.#timer ??= setTimeout(() => void this.#load(), this.value && !this.isOld ? READ_EVERY_MS : 0);
   }
 
   async #load(): Promise<void> {
@@ -36,10 +40,14 @@ export class Figures<Answer> {
     const { key } = this;
     try {
       const value = await this.#read();
-      if (key === this.key) this.value = value;
+      if (key !== this.key) return;
+      this.value = value;
     } catch {
+      if (key !== this.key) return;
       // The next change of a row reads them.
+      if (this.isOld) this.value = undefined;
     }
+    this.isOld = false;
     this.#onRead();
   }
 }

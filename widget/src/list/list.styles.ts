@@ -129,7 +129,7 @@ export const listStyles = css`
   tbody tr:focus-visible {
     border-radius: 6px;
   }
-  tbody.stale {
+  :is(tbody, dl).stale {
     opacity: 0.55;
   }
   th {

@@ -168,7 +168,7 @@ export class PsaSales extends ListElement<Sale, Texts> {
 
   /** The totals of the filter by status, as the server adds them up; undefined until it has. */
   get totals(): SalesTotals | undefined {
-    return this.#totals.value;
+    return this.#totals.isOld ? undefined : this.#totals.value;
   }
 
   /** @internal */
@@ -194,13 +194,15 @@ export class PsaSales extends ListElement<Sale, Texts> {
     const { formats } = this.texts;
     const shown = STATUSES.flatMap((status) => groups.filter((group) => group.status === status));
     if (!shown[0]) return '';
-    return html`<dl part="summary" class="summary">${shown.map(({ status, count, amountCents }) => {
-      const amount = formats.money(amountCents);
-      return html`<div>
+    return html`<dl part="summary" class="summary ${this.#totals.isOld ? 'stale' : ''}">${shown.map(
+      ({ status, count, amountCents }) => {
+        const amount = formats.money(amountCents);
+        return html`<div>
         <dt>${line(`${this.texts.text(status!)} (${formats.number(count)})`)}</dt>
         <dd>${line(isExact ? amount : this.texts.text('atLeast', { amount }))}</dd>
       </div>`;
-    })}</dl>`;
+      },
+    )}</dl>`;
   }
 
   get #filter(): object | null | undefined {

@@ -196,7 +196,7 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
     if (typeof first !== 'number' || typeof last !== 'number') return '';
     const figure = (name: 'opening' | 'difference' | 'closing', text: string) =>
       html`<div><dt>${line(words.text(name))}</dt><dd>${line(text)}</dd></div>`;
-    return html`<dl part="summary" class="summary">
+    return html`<dl part="summary" class="summary ${this.#closing.isOld ? 'stale' : ''}">
       ${figure('opening', words.formats.money(first))}
       ${figure('difference', signed(last - first, words))}
       ${figure('closing', words.formats.money(last))}
