@@ -23,9 +23,9 @@ interface Manner {
 }
 
 /** Beside writers, and on PGlite, which serves nobody else meanwhile. */
-const GENTLE: Manner = { ms: 50, rest: 0.5, lanes: 1 };
-/** On PostgreSQL while nobody writes: its planner takes some 20 ms for a statement, however few rows it sees. */
-const FAST: Manner = { ms: 500, rest: 0, lanes: 2 };
+const GENTLE: Manner = { ms: 50, rest: 0.25, lanes: 1 };
+/** On PostgreSQL while nobody writes. */
+const FAST: Manner = { ms: 250, rest: 0, lanes: 2 };
 
 /** The transactions a second of others from which on they are writers. */
 const BUSY = 20;

@@ -34,7 +34,7 @@ export function createRun({
   laws,
   isStopped,
 }: {
-  database: Pick<Database, 'transaction' | 'maintenance'>;
+  database: Pick<Database, 'engine' | 'transaction' | 'maintenance'>;
   clock: Clock;
   pace: Pace;
   pause: (ms: number) => Promise<void>;
@@ -56,7 +56,11 @@ export function createRun({
   function textFor(slice: Slice): string {
     let text = texts.get(slice);
     if (text === undefined) {
-      text = textOf(slice, lawsOf(slice));
+      const own = lawsOf(slice);
+      // PostgreSQL plans a statement with a name once a connection. PGlite's connection would keep all plans for ever.
+      const of = own.length > 1 ? 'all' : (own[0]?.name ?? 'sums');
+      const name = `verify_${slice}_${of}`.replaceAll('-', '_');
+      text = `${database.engine === 'postgres' ? `/* ${name} */ ` : ''}${textOf(slice, own)}`;
       texts.set(slice, text);
     }
     return text;

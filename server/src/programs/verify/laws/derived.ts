@@ -3,7 +3,7 @@
  * because what they are made of is sorted and hashed, which costs most with whole snapshots.
  */
 const DERIVED: Readonly<Record<string, string>> = {
-  /** The sums of the postings of each transaction, in each unit and for each figure of the journal. */
+  /** The sums of the postings of each transaction, in each unit, for each figure of the journal, and the fees. */
   transaction_sum: `
     select account_id, environment, transaction_id,
       coalesce(sum(amount) filter (where ledger_account not like '%ltc%'), 0) as cents,
@@ -13,7 +13,8 @@ const DERIVED: Readonly<Record<string, string>> = {
       coalesce(sum(amount) filter (where ledger_account = 'merchant_pending'), 0) as pending,
       coalesce(sum(amount) filter (where ledger_account = 'dispute_hold'), 0) as dispute_hold,
       coalesce(sum(amount) filter (where ledger_account = 'merchant_ltc'), 0) as ltc,
-      coalesce(sum(amount) filter (where ledger_account = 'merchant_receivable'), 0) as receivable
+      coalesce(sum(amount) filter (where ledger_account = 'merchant_receivable'), 0) as receivable,
+      coalesce(sum(amount) filter (where ledger_account = 'platform_fees'), 0) as fees
     from posting group by 1, 2, 3`,
   /** Each event with the version of its resource, and with the event before it of the same resource. */
   event_step: `

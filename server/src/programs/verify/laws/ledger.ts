@@ -75,8 +75,8 @@ export const LEDGER_LAWS: readonly Law[] = [
     sql: `
     select l.account_id, l.environment, l.transaction_id, l.number, l.kind, l.fee_cents, named.fee_cents as fee_named
     from ledger_transaction l
-    left join posting f on f.account_id = l.account_id and f.environment = l.environment
-      and f.transaction_id = l.transaction_id and f.ledger_account = 'platform_fees'
+    left join transaction_sum t on t.account_id = l.account_id and t.environment = l.environment
+      and t.transaction_id = l.transaction_id
     left join payout p on l.resource = 'payout' and p.withdrawal_id = l.resource_id
     left join subaccount_payout s on l.resource = 'subaccount_payout' and s.id = l.resource_id
     cross join lateral (
@@ -89,7 +89,7 @@ export const LEDGER_LAWS: readonly Law[] = [
         when 'subaccount_payout.returned' then -s.agreed_fee_cents
         when 'payout.completed' then 0
         when 'subaccount_payout.completed' then 0
-        else coalesce(f.amount, 0) end as fee_cents
+        else coalesce(t.fees, 0) end as fee_cents
     ) named
     -- Null until the commit in what a server of the version before has posted.
     where l.fee_cents is distinct from named.fee_cents`,
