@@ -57,6 +57,8 @@ export const ONLY_IN_ALL = [
   'money-out/payouts/another-method.test.ts',
   // The pages and routes of the simulator, whose effects the tests of each slice cause in its own process.
   'programs/simulator/controls.test.ts',
+  // A service and a facade; programs/console/writes requests the same changes of the service itself.
+  'programs/console/remote.test.ts',
   // Installs both packages by npm, and starts what is installed.
   'packages.test.ts',
   // Needs Prometheus' own tool; programs/ops/dashboard compares the rules with the documents and the metrics.

@@ -431,6 +431,10 @@ export async function createApp({
     await tailer.start();
     // A task may wait for a service that does not answer, so it ends together with its requests.
     closing.push(() => Promise.all([work?.close(), runtime.close()]));
+    const consoleOperations = () => {
+      const { refunds, disputes } = runtime.servicesFor(MERCHANT);
+      return { refunds, disputes, disputeFiles: runtime.embedded?.disputeFiles ?? null };
+    };
     http.serve([
       graphqlRoute(graphql),
       widgetRoute(),
@@ -456,10 +460,7 @@ export async function createApp({
             access: runtime.access,
             sessions: createSessionService({ database, access: runtime.access, clock }),
             // Everybody who reaches an open console in front of another service would move real money.
-            operations:
-              config.console === 'open' && config.upstream
-                ? null
-                : { ...runtime.servicesFor(MERCHANT), disputeFiles: runtime.embedded?.disputeFiles ?? null },
+            operations: config.console === 'open' && config.upstream ? null : consoleOperations,
             openFile: createFileSlots(),
             ...{ callers, addressOf, strangers, clock, log, publicUrl },
           })),

@@ -33,7 +33,7 @@ export interface ConsoleDependencies {
   access: Pick<AccessService, 'createDashboardToken'>;
   sessions: SessionService;
   /** Null if the console is open, and money is real: then it only reads. */
-  operations: ConsoleOperations | null;
+  operations: (() => ConsoleOperations) | null;
   /** Opens a file in memory. Returns the function that closes it. @throws RateLimitError */
   openFile: (tenant: Tenant) => () => void;
   callers: Admission & {

@@ -51,14 +51,15 @@ const FILES = { mediaTypes: MEDIA_TYPES, maxBytes: MAX_FILE_BYTES };
  * the session again, so that a browser that was left alone pays nobody.
  */
 export function createWriteRoutes({
-  operations: { refunds, disputes, disputeFiles },
+  operations,
   sameOrigin: { action, post },
   findActor,
   confirm,
   openFile,
   audit,
 }: {
-  operations: ConsoleOperations;
+  /** Creates the operations of one request. */
+  operations: () => ConsoleOperations;
   sameOrigin: SameOrigin;
   /** @throws UnauthenticatedError */
   findActor: (context: RequestContext) => Promise<Actor>;
@@ -92,7 +93,7 @@ export function createWriteRoutes({
       consoleRefundInput,
       async ({ key, type, reference: id, ...input }, context) => {
         const actor = await admitWithKey(context, key);
-        const requested = refunds.request(actor.tenant, { type, id }, input);
+        const requested = operations().refunds.request(actor.tenant, { type, id }, input);
         const { refund, replayed } = await requested.catch(nameReference);
         const { refundId, status, amountCents } = refund;
         record(actor, 'requested a refund', { refundId, amountCents });
@@ -102,19 +103,24 @@ export function createWriteRoutes({
     action(/^\/console\/disputes\/evidence$/, submitDisputeEvidenceInput, async (input, context) => {
       const actor = await admit(context);
       const { disputeId, ...evidence } = input;
-      const { dispute, replayed } = await disputes.submitEvidence(actor.tenant, disputeId, evidence);
+      const { dispute, replayed } = await operations().disputes.submitEvidence(
+        actor.tenant,
+        disputeId,
+        evidence,
+      );
       record(actor, 'submitted evidence', { disputeId });
       return { status: 201, body: { disputeId, status: dispute.status, replayed } };
     }),
     action(/^\/console\/disputes\/accept$/, acceptInput, async ({ key, disputeId }, context) => {
       const actor = await admitWithKey(context, key);
-      const { dispute, replayed } = await disputes.accept(actor.tenant, disputeId);
+      const { dispute, replayed } = await operations().disputes.accept(actor.tenant, disputeId);
       record(actor, 'accepted a dispute', { disputeId });
       return { body: { disputeId, status: dispute.status, replayed } };
     }),
     post(/^\/console\/disputes\/(?<disputeId>[^/]+)\/files$/, async (context) => {
       const { request, response, params, url } = context;
       const actor = await admit(context);
+      const { disputeFiles } = operations();
       if (!disputeFiles)
         throw new PreconditionError('NOT_OFFERED', 'The service behind this server takes no files here');
       const { disputeId, name } = parseInput(uploadParameters, {

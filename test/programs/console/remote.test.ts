@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LIVE_KEY } from '../../support/app.ts';
+import { pdf } from '../../support/evidence-files.ts';
+import { type Pair, startPair } from '../../support/pair.ts';
+
+// The console in front of another service.
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair({ environment: { PSA_CONSOLE: 'on' } });
+});
+afterAll(async () => {
+  await pair?.close();
+  expect(pair?.facade.faults).toEqual([]);
+});
+
+async function post(path: string, input: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(`${pair.facade.url}/console/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: pair.facade.url, ...headers },
+    body: (input instanceof Uint8Array ? input : JSON.stringify(input)) as BodyInit,
+  });
+  const { status } = response;
+  return { status, body: await response.json(), cookies: response.headers.getSetCookie() };
+}
+
+test('The key of the account opens it, and what the service does not have is refused by its name', async () => {
+  const { status, body, cookies } = await post('sign-in', { key: LIVE_KEY });
+  expect([status, body.mayWrite]).toEqual([201, true]);
+  const { wallet } = await pair.facade.client(body.token).request('{ wallet { balanceCents } }');
+  expect(wallet.balanceCents).toBe(0);
+  const headers = { cookie: cookies[0]!.split(';')[0]! };
+  const disputeId = `dsp_${'0'.repeat(24)}`;
+  const refund = { type: 'card_payment', reference: 'PSC-1', key: LIVE_KEY };
+  const file = { ...headers, 'content-type': 'application/pdf' };
+  const answers = [
+    await post('refunds', refund, headers),
+    await post('disputes/evidence', { disputeId, text: 'Entregue.' }, headers),
+    await post('disputes/accept', { disputeId, key: LIVE_KEY }, headers),
+    await post(`disputes/${disputeId}/files?name=nota.pdf`, pdf(), file),
+  ];
+  expect(answers.map(({ body }) => body.code)).toEqual([
+    'NOT_OFFERED',
+    'NOT_OFFERED',
+    'NOT_OFFERED',
+    'NOT_OFFERED',
+  ]);
+});
