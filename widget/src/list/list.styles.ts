@@ -50,7 +50,7 @@ export const listStyles = css`
     display: contents;
   }
   .search {
-    flex: 0 1 11rem;
+    flex: 0 1 clamp(11rem, 60cqi - 36rem, 16rem);
     min-inline-size: 9rem;
     min-block-size: 2.25rem;
     padding: 0.25rem 0.85rem;
@@ -72,7 +72,7 @@ export const listStyles = css`
   }
   .summary {
     display: grid;
-    grid-template-columns: repeat(auto-fit, minmax(min(100%, 9rem), 1fr));
+    grid-template-columns: repeat(auto-fit, minmax(min(100%, 7.5rem), 1fr));
     gap: 0.5rem 1.5rem;
     padding: 0.25rem var(--_side);
   }
