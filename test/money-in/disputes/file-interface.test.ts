@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
+import { sql as raw } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_FILE_BYTES } from '../../../server/src/money-in/disputes/files.ts';
+import { DISPUTE_LAWS } from '../../../server/src/programs/verify/laws/disputes.ts';
 import { addAccount, addKey, addToken } from '../../support/accounts.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { jpeg, pdf, png } from '../../support/evidence-files.ts';
@@ -229,6 +231,28 @@ describe('a file that was uploaded by mistake', () => {
     expect(await remove(rest, disputeId, other)).toMatchObject(state);
     expect([await stored(submitted), await stored(other)]).toEqual([1, 1]);
   });
+});
+
+test('A submission whose file is lost, cut or no longer listed breaks a law of the books', async () => {
+  const { client, rest, open, tenant } = await merchant();
+  const disputeId = await open();
+  const { fileId } = (await upload(rest, disputeId)).body;
+  await client.request(SUBMIT, { input: { disputeId, fileIds: [fileId] } });
+  const { sql: database } = app.database;
+  const broken = async () =>
+    (await raw<{ id: string }>`${raw.raw(DISPUTE_LAWS[0]!.sql)}`.execute(database)).rows.map(({ id }) => id);
+  expect(await broken()).toEqual([]);
+  await raw`update dispute set files = '[]' where id = ${disputeId}`.execute(database);
+  expect(await broken()).toEqual([disputeId]);
+  await raw`update dispute set files = ${JSON.stringify([{ fileId, sizeBytes: 1 }])}::jsonb where id = ${disputeId}`.execute(
+    database,
+  );
+  expect(await broken()).toEqual([disputeId]);
+  await raw`delete from dispute_file where file_id = ${fileId}`.execute(database);
+  expect(await broken()).toEqual([disputeId]);
+  // The erasure of a person deletes the bytes of disputes that are decided.
+  await app.controls.closeDispute(tenant, disputeId, 'won');
+  expect(await broken()).toEqual([]);
 });
 
 describe('an upload that is refused', () => {

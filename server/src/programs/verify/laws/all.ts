@@ -1,6 +1,7 @@
 import { CARD_LAWS } from './cards.ts';
 import { CHARGE_LAWS } from './charges.ts';
 import { DELIVERY_LAWS } from './deliveries.ts';
+import { DISPUTE_LAWS } from './disputes.ts';
 import type { Law } from './law.ts';
 import { LEDGER_LAWS } from './ledger.ts';
 import { LOG_LAWS } from './log.ts';
@@ -26,6 +27,7 @@ export const LAWS: readonly Law[] = [
   ...PAYOUT_LAWS,
   ...SUBACCOUNT_LAWS,
   ...DELIVERY_LAWS,
+  ...DISPUTE_LAWS,
   ...TOTAL_LAWS,
 ];
 
