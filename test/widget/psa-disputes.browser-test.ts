@@ -57,6 +57,32 @@ describe('the list', () => {
     expect(queries.at(-1)?.variables.filter).toEqual({ status: ['OPEN'] });
   });
 
+  it.each([
+    ['a code with a space in it', 'dsp_0000 00000000000000000002', 'dsp_000000000000000000000002', 1],
+    ['words', 'pedido de João', 'pedidodeJoo', 0],
+    ['no sign of an id', '—', '-', 0],
+    ['too long a text', 'a'.repeat(254), 'a'.repeat(128), 0],
+  ])('a search for %s is a filter that the server takes', async (_, text, reference, found) => {
+    const { element, world } = await disputes({ disputeCount: 3 });
+    const heard = event(element, 'psa-filter-change');
+    const input = part(element, 'search') as HTMLInputElement;
+    input.value = text;
+    input.dispatchEvent(new Event('change'));
+    expect((await heard).detail.filter).toEqual({ reference });
+    await shows(() => element.totalCount, found);
+    expect((await readWorld(world)).queries.at(-1)?.variables.filter).toEqual({ reference });
+  });
+
+  it('a filter that the server refuses leaves the error, and nothing that loads', async () => {
+    const { element, world } = await disputes({ disputeCount: 3 });
+    await openWorld({ token: world.token, fail: { code: 'BAD_USER_INPUT', times: 9 } });
+    element.amountCents = 7;
+    await shows(() => element.phase, 'error');
+    await element.updateComplete;
+    expect(words(part(element, 'footer'))).not.toContain('Carregando');
+    expect(element.shadowRoot!.querySelector('tbody')!.className).not.toContain('stale');
+  });
+
   it('the order by deadline has the next one first, and what is decided last', async () => {
     const { element } = await disputes({ disputeCount: 18 }, { sort: 'due' });
     await shows(() => element.disputes.length, 18);

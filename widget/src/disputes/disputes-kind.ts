@@ -55,6 +55,10 @@ export const disputes: ListKind<Dispute, Texts> = {
     status: texts.text(status).toLowerCase(),
   }),
   search: { property: 'reference', label: 'searchLabel' },
+  memberOf(condition, text) {
+    // A text that no id can be is refused as a filter: without such signs it is found, or is none.
+    if (condition === 'reference') return { reference: text.replace(/[^!-~]/g, '').slice(0, 128) || '-' };
+  },
   file: 'disputes',
   loadControls: () => import('./filters.ts'),
   loadDetails: () => import('./details.ts'),

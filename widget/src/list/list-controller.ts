@@ -142,7 +142,14 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
       this.kind.documents.start,
       this.#pageOf(view),
       signal,
-    );
+    ).catch((thrown) => {
+      // A later run has its own view.
+      if (this.busy === 'view' && !signal.aborted) {
+        this.busy = '';
+        this.#filter = undefined;
+      }
+      throw thrown;
+    });
     signal.throwIfAborted();
     this.#allowed = answer.updateKinds;
     this.#isFirstPoll = true;
