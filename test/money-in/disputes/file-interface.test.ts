@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { request } from 'node:http';
+import { type ClientRequest, request } from 'node:http';
 import { sql as raw } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_FILE_BYTES } from '../../../server/src/money-in/disputes/files.ts';
@@ -365,7 +365,9 @@ describe('an upload that is refused', () => {
         if (answer.status === wanted) return expect(text).toContain(words);
       }
     };
-    const stalled = Array.from({ length: 3 }, () => {
+    const stalled = new Set<ClientRequest>();
+    // An upload that meets three others, one of them a download of the loop, is refused: it is sent again.
+    const stall = () => {
       const sent = request(`${app.url}/v1/disputes/${disputeId}/files?name=a.pdf`, {
         method: 'POST',
         headers: {
@@ -373,9 +375,15 @@ describe('an upload that is refused', () => {
           'content-length': '100000',
         },
       });
+      stalled.add(sent);
+      sent.on('response', () => {
+        stalled.delete(sent);
+        sent.destroy();
+        stall();
+      });
       sent.on('error', () => undefined).write('%PDF');
-      return sent;
-    });
+    };
+    for (let nth = 0; nth < 3; nth += 1) stall();
     await becomes(429, '3 open files of one account');
     for (const sent of stalled) sent.destroy();
     await becomes(200, '%PDF');
