@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import '../../widget/src/sales/define.ts';
 import type { RefundRequest } from '../../widget/src/sales/events.ts';
 import type { PsaSales } from '../../widget/src/sales/psa-sales.ts';
+import { type Deferred, deferred } from '../support/deferred.ts';
 import { act, event, openWorld, part, place, readWorld, shows, words } from './board.ts';
 import type { WorldRequest } from './fake-payouts.ts';
 import { refundOf } from './fake-sales.ts';
@@ -199,6 +200,64 @@ describe('a refund', () => {
     expect(first).toMatchObject({ sale: { id: 'sale-6' }, amountCents: 2_000, maxCents: 52_514 });
     expect(second?.idempotencyKey).toBe(first?.idempotencyKey);
     expect(third?.idempotencyKey).not.toBe(first?.idempotencyKey);
+  });
+
+  it('a retry has the key of its amount, after another amount, a closed panel, and where nothing is left to refund', async () => {
+    const { element, world } = await sales({ saleCount: 7 }, given);
+    const asked: RefundRequest[] = [];
+    const answers: Deferred<undefined>[] = [];
+    element.addEventListener('psa-refund-request', ({ detail }) => {
+      asked.push(detail);
+      answers.push(deferred());
+      detail.respondWith(answers.at(-1)!.promise);
+    });
+    const field = () => dialog(element).querySelector<HTMLInputElement>('#refund-amount')!;
+    const reopen = async () => {
+      part(element, 'close-button')!.click();
+      await shows(() => field(), null);
+      await open(element, 'sale-6');
+      await shows(() => field() !== null, true);
+    };
+    const send = async (amount: string) => {
+      field().value = amount;
+      part(element, 'refund-send-button')!.click();
+      await element.updateComplete;
+    };
+    const isLost = () => shows(() => details(element), expect.stringContaining('Sem resposta.'));
+    await open(element, 'sale-6');
+    await shows(() => part(element, 'refund-send-button') !== null, true);
+    await send('500');
+    // The page has not answered yet: it is the same attempt.
+    await reopen();
+    await send('500');
+    expect(asked.length).toBe(1);
+    answers[0]!.resolve(Promise.reject(new Error('lost')) as never);
+    await isLost();
+    await reopen();
+    await isLost();
+    expect(field().value).toBe('500,00');
+    await send('20');
+    answers[1]!.resolve(Promise.reject(new Error('lost')) as never);
+    await isLost();
+    // Both were done: less is left than what is tried again, and then nothing.
+    await act(world.token, {
+      changeSale: { number: 6, values: { refundedCents: 52_000, refundableCents: 514 }, refund: true },
+    });
+    await shows(() => details(element), expect.stringContaining('Até R$ 5,14.'));
+    await send('500');
+    answers[2]!.resolve(Promise.reject(new Error('lost')) as never);
+    await isLost();
+    await act(world.token, {
+      changeSale: { number: 6, values: { status: 'REFUNDED', refundedCents: 52_514, refundableCents: 0 } },
+    });
+    await shows(() => field()?.readOnly, true);
+    part(element, 'refund-send-button')!.click();
+    answers[3]!.resolve(undefined);
+    await shows(() => details(element), expect.stringContaining('Estorno pedido.'));
+    expect(asked.map(({ amountCents }) => amountCents)).toEqual([50_000, 2_000, 50_000, 50_000]);
+    const keys = asked.map(({ idempotencyKey }) => idempotencyKey);
+    expect(keys).toEqual([keys[0], keys[1], keys[0], keys[0]]);
+    expect(keys[1]).not.toBe(keys[0]);
   });
 
   it('a page without an answer has taken it over, and its later answer is refused', async () => {

@@ -51,3 +51,8 @@ export class PageRequest {
     this.#host.requestUpdate();
   }
 }
+
+/** Creates the key of a request. It is random, and no UUID, which pages without https cannot make. */
+export function newKey(): string {
+  return [...crypto.getRandomValues(new Uint32Array(4))].map((number) => number.toString(36)).join('-');
+}

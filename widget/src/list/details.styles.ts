@@ -155,7 +155,7 @@ export const styles = css`
     gap: 0.5rem 1.25rem;
     align-items: center;
   }
-  .panel button:disabled {
+  .panel button:is(:disabled, [aria-disabled='true']) {
     opacity: 0.55;
   }
   @media (min-width: 40rem) {

@@ -56,7 +56,7 @@ export interface Details {
 export interface DetailsKind<R, Full extends R, T> {
   /** Describes a row: at first the one of the table, then the whole one. */
   describe(row: R & Partial<Full>): Details;
-  /** Prepares the forms for another row. */
+  /** Forgets what was said about forms that are done, because a row is opened. */
   reset?(): void;
   portuguese: Partial<T>;
 }
@@ -134,10 +134,7 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
 
   return {
     open(id) {
-      if (id !== openId) {
-        full = undefined;
-        reset?.();
-      }
+      if (id !== openId) reset?.();
       openId = id;
       openList = data.list;
       void read();
@@ -160,7 +157,9 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
       const row = (isNewer ? { ...full, ...known } : (full ?? known)) as (R & Partial<Full>) | undefined;
       return html`<dialog part="details" class="details" aria-labelledby="details-title"
         @close=${() => {
+          // The next row gets forms of its own.
           openId = '';
+          full = undefined;
           host.requestUpdate();
         }}
         @click=${({ target }: Event) => target === dialog() && close()}

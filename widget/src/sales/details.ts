@@ -1,6 +1,6 @@
 // The chunk of the details of a sale, and of the form of its refund.
 import type { TemplateResult } from 'lit';
-import { PageRequest } from '../board/page-request.ts';
+import { newKey, PageRequest } from '../board/page-request.ts';
 import { arrive } from '../import-again.ts';
 import {
   createDetailsPanel,
@@ -110,50 +110,84 @@ export function createDetails(parts: DetailsParts<Sale, Texts>): DetailsPanel {
   return panel;
 }
 
+/** The refunds that a user has requested of one sale. */
+interface Draft {
+  request: PageRequest;
+  /** The attempts that the page has not done, by their amounts: a retry has the same key, and another amount is another refund. */
+  attempts: Map<number, Attempt>;
+  last: Attempt | undefined;
+  isInvalid: boolean;
+}
+
+type Attempt = Pick<RefundRequest, 'amountCents' | 'maxCents' | 'idempotencyKey'>;
+
 /** Creates the form that requests the refund of a sale from the page. `onSent`: called when the page has done so. */
 function createRefundForm({ html, host, texts }: DetailsParts<Sale, Texts>, onSent: (id: string) => void) {
-  let request = new PageRequest(host);
-  let isInvalid = false;
-  /** The amount of the last attempt, and its key: a retry has the same, and another amount is another refund. */
-  let attempt = { amountCents: 0, idempotencyKey: '' };
+  /** By the sale's id. An attempt stays while the panel is closed or shows another sale: it may have been done. */
+  const drafts = new Map<string, Draft>();
+  let shownId = '';
+
+  function draftOf({ id }: Sale): Draft {
+    const draft = drafts.get(id) ?? {
+      request: new PageRequest(host),
+      attempts: new Map(),
+      last: undefined,
+      isInvalid: false,
+    };
+    drafts.set(id, draft);
+    return draft;
+  }
 
   function clear(): void {
-    attempt = { amountCents: 0, idempotencyKey: '' };
     const disclosure = host.renderRoot.querySelector<HTMLDetailsElement>('dialog details');
     disclosure?.querySelector('form')?.reset();
     if (disclosure) disclosure.open = false;
   }
 
   function send(form: HTMLFormElement, sale: Sale, maxCents: number): void {
+    const draft = draftOf(sale);
+    const { request, attempts } = draft;
+    if (request.state === 'sending') return;
+    // The page has taken the last attempt over, and the sale has changed: that attempt is among its refunds.
+    if (!request.state && draft.last?.maxCents !== maxCents) attempts.clear();
     const text = String(new FormData(form).get('amount'));
     const amountCents = centsOf(text, texts.formats.number(1.5)[1]) ?? 0;
-    isInvalid = amountCents < 1 || amountCents > maxCents;
+    // What an attempt has taken already may be more than what is left.
+    const known = attempts.get(amountCents);
+    draft.isInvalid = !known && (amountCents < 1 || amountCents > maxCents);
     host.requestUpdate();
-    if (isInvalid) {
+    if (draft.isInvalid) {
       form.querySelector('input')?.focus();
       return;
     }
-    if (attempt.amountCents !== amountCents) attempt = { amountCents, idempotencyKey: crypto.randomUUID() };
-    const asked = request;
-    const detail: Omit<RefundRequest, 'respondWith'> = { sale, maxCents, ...attempt };
-    void asked.send('psa-refund-request', detail).then(() => {
-      if (asked !== request || asked.state !== 'done') return;
-      clear();
+    const attempt = known ?? { amountCents, maxCents, idempotencyKey: newKey() };
+    attempts.set(amountCents, attempt);
+    draft.last = attempt;
+    const detail: Omit<RefundRequest, 'respondWith'> = { sale, ...attempt };
+    void request.send('psa-refund-request', detail).then(() => {
+      if (request.state !== 'done') return;
+      attempts.clear();
+      if (shownId === sale.id) clear();
       onSent(sale.id);
     });
   }
 
   return {
     reset() {
-      request = new PageRequest(host);
-      isInvalid = false;
-      clear();
+      for (const [id, draft] of drafts) {
+        draft.isInvalid = false;
+        if (draft.request.state === 'done') drafts.delete(id);
+      }
     },
     render(sale: Shown): TemplateResult | '' {
+      shownId = sale.id;
+      const { request, last, isInvalid } = draftOf(sale);
       const { state, message } = request;
       const most = sale.status === 'PAID' ? (sale.refundableCents ?? 0) : 0;
       const actions = (host as { actions?: string }).actions ?? '';
       if (!/\brefund\b/.test(actions) || (!most && !state)) return '';
+      // The amount without an answer can be tried again, also where it has left nothing to refund.
+      const open = state === 'sending' || state === 'failed' ? last : undefined;
       const amount = texts.formats.money(most);
       const problem = isInvalid
         ? texts.text('refundInvalid', { amount })
@@ -162,7 +196,7 @@ function createRefundForm({ html, host, texts }: DetailsParts<Sale, Texts>, onSe
           : message;
       return html`
         ${
-          most
+          most || open
             ? html`<details .open=${state === 'sending' || !!problem}>
               <summary part="refund-button" .textContent=${texts.text('refund')}></summary>
               <form novalidate @submit=${(event: Event) => {
@@ -170,10 +204,11 @@ function createRefundForm({ html, host, texts }: DetailsParts<Sale, Texts>, onSe
                 send(event.target as HTMLFormElement, sale, most);
               }}>
                 <label for="refund-amount" .textContent=${texts.text('refundAmount')}></label>
-                <input id="refund-amount" name="amount" inputmode="decimal" autocomplete="off" .defaultValue=${amount.replace(/[^\d.,]/g, '')}
+                <input id="refund-amount" name="amount" inputmode="decimal" autocomplete="off" ?readonly=${!most}
+                  .defaultValue=${texts.formats.money(open?.amountCents ?? most).replace(/[^\d.,]/g, '')}
                   aria-invalid=${isInvalid ? 'true' : 'false'} aria-describedby="refund-most refund-problem" />
-                <p class="hint" id="refund-most" .textContent=${texts.text('refundMost', { amount })}></p>
-                <button part="refund-send-button" class="new" ?disabled=${state === 'sending'}
+                <p class="hint" id="refund-most" .textContent=${most ? texts.text('refundMost', { amount }) : ''}></p>
+                <button part="refund-send-button" class="new" aria-disabled=${state === 'sending' ? 'true' : 'false'}
                   .textContent=${texts.text(state === 'sending' ? 'refundSending' : 'refund')}></button>
               </form>
             </details>`
