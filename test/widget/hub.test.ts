@@ -108,6 +108,32 @@ test('An element with a function alone joins the hub whose token came from it, a
   for (const member of [first, second]) hub.leave(member);
 });
 
+test('A token that the page has removed does not come back from the hub of before', () => {
+  const renewToken = () => 'ps_dashboard_2';
+  const place = () =>
+    ({ host: { endpoint: '/graphql', transport: 'poll', renewToken } as unknown as BoardHost }) as Member;
+  const [first, second, later] = [place(), place(), place()];
+  const old = hubOf(first.host);
+  for (const member of [first, second]) old.join(member);
+  old.token = 'ps_dashboard_1';
+  for (const { host } of [first, second]) host.token = undefined;
+  const hub = hubOf(first.host, old);
+  expect(hub).not.toBe(old);
+  old.leave(first);
+  hub.join(first);
+  // One that is read before the second is, and one that has just been inserted.
+  expect([hubOf(second.host, old), hubOf(later.host)]).toEqual([hub, hub]);
+  expect(first.host.token).toBeUndefined();
+  // It alone was cleared: another one that keeps the token does not give it back either.
+  second.host.token = 'ps_dashboard_1';
+  expect(hubOf(first.host, hub)).toBe(hub);
+  for (const [of, member] of [
+    [old, second],
+    [hub, first],
+  ] as const)
+    of.leave(member);
+});
+
 test('A member that has left before it follows opens no stream', async () => {
   const { place } = open();
   const member = place();

@@ -85,7 +85,7 @@ export abstract class BoardController<Host extends BoardHost = BoardHost>
       this.#setPhase('idle');
       explainIfIdle(this.host);
     } else if (isConnected) {
-      const hub = hubOf(this.host);
+      const hub = hubOf(this.host, this.#hub);
       if (hub !== this.#hub) this.#hub?.leave(this);
       hub.join(this);
       this.#hub = hub;

@@ -30,8 +30,9 @@ export interface Member {
 
 const hubs = new Set<Hub>();
 
-/** Finds the hub of an element's endpoint, transport and token, or creates it. */
-export function hubOf(host: BoardHost): Hub {
+/** Finds the hub of an element's endpoint, transport and token, or creates it. The one that it has is the first choice. */
+export function hubOf(host: BoardHost, current?: Hub): Hub {
+  if (current?.serves(host)) return current;
   for (const hub of hubs) if (hub.serves(host)) return hub;
   return new Hub(host);
 }
@@ -76,12 +77,17 @@ export class Hub {
 
   readonly #firstRenewal: BoardHost['renewToken'];
 
-  /** Whether an element belongs here. Without a token its function must be the same. */
+  /**
+   * Whether an element belongs here. Without a token its function must be the same, and the page must not have replaced or
+   * removed the token of a member: that of an account which somebody has left must not come back.
+   */
   serves(host: BoardHost): boolean {
     return (
       this.#endpoint === endpointOf(host) &&
       this.#transport === host.transport &&
-      (host.token ? this.#token === host.token : this.#firstRenewal === host.renewToken)
+      (host.token
+        ? this.#token === host.token
+        : this.#firstRenewal === host.renewToken && (this.token || undefined) === this.#token)
     );
   }
 
