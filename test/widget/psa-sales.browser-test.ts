@@ -139,6 +139,28 @@ describe('the details', () => {
     expect(element.shadowRoot!.activeElement?.getAttribute('data-id')).toBe('sale-7');
   });
 
+  it('it and the totals are read again after a gap, and once for a change', async () => {
+    const { element, world } = await sales({ saleCount: 7 }, { details: true });
+    await shows(() => element.totals?.groups.length, 5);
+    await open(element, 'sale-6');
+    await shows(() => details(element), expect.stringContaining('Ainda pode ser estornado R$ 525,14'));
+    await act(world.token, { changeSale: { number: 4, values: { status: 'FAILED' } }, silent: true });
+    const values = { refundedCents: 1_000, refundableCents: 51_514 };
+    await act(world.token, { changeSale: { number: 6, values, refund: true }, silent: true });
+    await openWorld({ token: world.token, forgotten: true });
+    await act(world.token, { drop: true });
+    await shows(() => details(element), expect.stringContaining('Ainda pode ser estornado R$ 515,14'));
+    const failed = () => element.totals?.groups.find(({ status }) => status === 'FAILED')?.count;
+    await shows(failed, 2);
+    await shows(() => element.connection, 'live');
+    const asked = async () =>
+      (await readWorld(world)).queries.filter(({ name }) => name === 'SaleDetails').length;
+    const before = await asked();
+    await act(world.token, { changeSale: { number: 6, values: { description: 'Bule' } } });
+    await shows(() => details(element), expect.stringContaining('Descrição Bule'));
+    expect(await asked()).toBe(before + 1);
+  });
+
   it('a sale whose rest could not be read shows what is known, and is read again', async () => {
     const { element, world } = await sales({ saleCount: 3 }, { details: true });
     await openWorld({ token: world.token, fail: { status: 502, times: 1 }, failOnly: 'SaleDetails' });

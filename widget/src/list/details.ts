@@ -10,7 +10,7 @@ import type { Row } from './row-list.ts';
 /** The panel of one element. */
 export interface DetailsPanel {
   open(id: string): void;
-  onRow(id: string): void;
+  onRow(id?: string): void;
   render(): TemplateResult;
 }
 
@@ -19,6 +19,8 @@ export interface DetailsParts<R, T> {
   html: typeof Html;
   /** The document of a whole row; undefined if the rows are whole. A chunk with it would be shared with the first file, which had to load it. */
   document: string | undefined;
+  /** Whether a row of the list is newer than another one, if that is not in the versions alone. */
+  isNewer: ((row: R, known: R) => boolean) | undefined;
   host: LitElement;
   data: {
     readonly connectedSignal: AbortSignal;
@@ -61,9 +63,11 @@ export interface DetailsKind<R, Full extends R, T> {
   portuguese: Partial<T>;
 }
 
+const isLater = (row: Row, known: Row) => (row.version ?? 0) > (known.version ?? 0);
+
 /** Creates the panel of an element. */
 export function createDetailsPanel<R extends Row, Full extends R, T extends ListTexts>(
-  { html, host, data, texts, document }: DetailsParts<R, T>,
+  { html, host, data, texts, document, isNewer = isLater }: DetailsParts<R, T>,
   { describe, reset, portuguese }: DetailsKind<R, Full, T>,
 ): DetailsPanel {
   adoptStyles(host, styles);
@@ -143,8 +147,8 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
         if (!dialog()?.open) dialog()?.showModal();
       });
     },
-    onRow(id) {
-      if (id === openId) void read();
+    onRow(id = openId) {
+      if (openId && id === openId) void read();
     },
     render() {
       // Nothing of an account stays when its token is gone.
@@ -153,8 +157,8 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
         close();
       }
       const known = openList === data.list ? openList.get(openId) : undefined;
-      const isNewer = known && full && (known.version ?? 0) > (full.version ?? 0);
-      const row = (isNewer ? { ...full, ...known } : (full ?? known)) as (R & Partial<Full>) | undefined;
+      const isBehind = known && full && isNewer(known, full);
+      const row = (isBehind ? { ...full, ...known } : (full ?? known)) as (R & Partial<Full>) | undefined;
       return html`<dialog part="details" class="details" aria-labelledby="details-title"
         @close=${() => {
           // The next row gets forms of its own.

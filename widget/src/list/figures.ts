@@ -1,3 +1,5 @@
+import type { CheckoutError } from '../checkout-state.ts';
+
 /** The shortest time between two readings of the figures of one filter. */
 const READ_EVERY_MS = 5_000;
 
@@ -12,6 +14,12 @@ export class Figures<Answer> {
   readonly #read: () => Promise<Answer>;
   readonly #onRead: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The reading in progress; one of another filter does not count. */
+  #reading: object | undefined;
+  /** Whether a row has changed during it. */
+  #isExpired = false;
+  /** The time of the last reading, in milliseconds; before the first one of a filter there is none. */
+  #readAt = Number.NEGATIVE_INFINITY;
 
   constructor(read: () => Promise<Answer>, onRead: () => void) {
     this.#read = read;
@@ -22,7 +30,8 @@ export class Figures<Answer> {
   follow(key: string): void {
     if (key === this.key) return;
     clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#timer = this.#reading = undefined;
+    this.#readAt = Number.NEGATIVE_INFINITY;
     this.key = key;
     if (!key) this.value = undefined;
     this.isOld = Boolean(this.value);
@@ -31,23 +40,31 @@ export class Figures<Answer> {
 
   /** Reads the figures again, because a row has changed. */
   expire(): void {
-    if (this.key)
-      this.#timer ??= setTimeout(() => void this.#load(), this.value && !this.isOld ? READ_EVERY_MS : 0);
+    this.#isExpired = true;
+    if (!this.key || this.#reading) return;
+    const waitMs = Math.max(0, this.#readAt + READ_EVERY_MS - performance.now());
+    this.#timer ??= setTimeout(() => void this.#load(), waitMs);
   }
 
   async #load(): Promise<void> {
+    const reading = {};
+    this.#reading = reading;
     this.#timer = undefined;
-    const { key } = this;
+    this.#isExpired = false;
+    this.#readAt = performance.now();
     try {
       const value = await this.#read();
-      if (key !== this.key) return;
+      if (reading !== this.#reading) return;
       this.value = value;
-    } catch {
-      if (key !== this.key) return;
-      // The next change of a row reads them.
+    } catch (error) {
+      if (reading !== this.#reading) return;
       if (this.isOld) this.value = undefined;
+      // Figures that are there wait for the next change of a row.
+      this.#isExpired ||= !this.value && (error as CheckoutError).retryable;
     }
+    this.#reading = undefined;
     this.isOld = false;
+    if (this.#isExpired) this.expire();
     this.#onRead();
   }
 }

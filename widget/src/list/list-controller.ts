@@ -22,8 +22,8 @@ export interface ListHost<R extends Row> extends BoardHost {
   /** Whether the shown rows must keep their order. */
   readonly freezeOrder: boolean;
   onRowChange(kind: 'new' | 'changed', row: R, groupChanged: boolean): void;
-  /** Called for a row that may have changed, loaded or not. */
-  onRow(id: string): void;
+  /** Called for a row that may have changed, loaded or not; without an id after a gap, in which any may have. */
+  onRow(id?: string): void;
 }
 
 /** Loads a list page by page, and follows its rows. */
@@ -158,6 +158,7 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
     // The rows of another filter do not stay, even if the pointer is in the table.
     this.arrange(this.busy !== 'view' && this.host.freezeOrder);
     this.busy = '';
+    this.host.onRow();
     // The view has changed during the request.
     if (view !== this.host.view) this.setView(this.host.view);
     else this.#loadAllIfFew();
@@ -179,7 +180,7 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
     const answer = await this.#poll({ first: size, ...page }, signal);
     return () => {
       // Another account, or another filter.
-      if (list !== this.list || view.filter !== this.host.view.filter) return;
+      if (list !== this.list || JSON.stringify(view.filter) !== this.#filter) return;
       const { nodes: newest } = this.kind.listOf(answer);
       const { chosen, sort } = view;
       // At the first poll, an unlisted row is not new under a filter, or if an oldest-first list is incomplete.
@@ -190,7 +191,7 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
       const others = (answer.nodes ?? []).filter((node) => node !== null);
       for (const row of [...others, ...newest].reverse())
         if (isSilent && !this.list.get(row.id)) this.list.apply(row, this.kind.groupOf(row));
-        else this.#apply(row, undefined);
+        else if (this.#apply(row, undefined)) this.host.onRow(row.id);
       this.#isFirstPoll = false;
       this.#arrangeInFrame();
     };
@@ -229,15 +230,16 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
     this.#reading = undefined;
   }
 
-  #apply(row: R, previousGroup: string | null | undefined): void {
+  /** Returns whether the row was new or another one. */
+  #apply(row: R, previousGroup: string | null | undefined): boolean {
     const { groupOf, name } = this.kind;
     const known = this.list.get(row.id);
     const previous = (known ? groupOf(known) : previousGroup) ?? undefined;
     const kind = this.list.apply(row, previousGroup);
-    if (!kind) return;
-    this.host.onRow(row.id);
+    if (!kind) return false;
     this.emit(`psa-${name}-update`, { [name]: row, previous });
     this.host.onRowChange(kind, row, previous !== groupOf(row));
+    return true;
   }
 
   /** Tells the page which filter the user has set. */

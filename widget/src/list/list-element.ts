@@ -128,8 +128,8 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
     if (groupChanged && this.data.list.matches(this.#kind.groupOf(row))) this.#announcer.addChange(kind, row);
   }
 
-  /** @internal Reads the details of a row again, if they are open. */
-  onRow(id: string): void {
+  /** @internal Reads the details of a row again, if they are open; without an id those of any row. */
+  onRow(id?: string): void {
     this.#details.onRow(id);
   }
 

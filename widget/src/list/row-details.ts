@@ -10,15 +10,15 @@ import type { Row } from './row-list.ts';
 /** The details of one row. */
 export interface RowDetails {
   open(id: string): Promise<void>;
-  /** Reads the row again if it is the open one. */
-  onRow(id: string): void;
+  /** Reads the row again if it is the open one; without an id the open one. */
+  onRow(id?: string): void;
   render(): TemplateResult | '';
 }
 
 /** Creates the details of a list's rows; the first ones load the chunk of their panel. */
 export function createRowDetails<R extends Row, T extends ListTexts>(
-  { title, documents, loadDetails }: Pick<ListKind<R, T>, 'title' | 'documents' | 'loadDetails'>,
-  parts: Omit<DetailsParts<R, T>, 'html' | 'document'> & { texts: BoardTexts<T> },
+  { title, documents, loadDetails, isNewer }: ListKind<R, T>,
+  parts: Omit<DetailsParts<R, T>, 'html' | 'document' | 'isNewer'> & { texts: BoardTexts<T> },
 ): RowDetails {
   let panel: DetailsPanel | undefined;
   let isLost = false;
@@ -27,7 +27,7 @@ export function createRowDetails<R extends Row, T extends ListTexts>(
       if (!loadDetails) return;
       try {
         const { createDetails } = await importAgain(`${title}.details`, loadDetails);
-        panel ??= createDetails({ html, document: documents.details, ...parts });
+        panel ??= createDetails({ html, document: documents.details, isNewer, ...parts });
         panel.open(id);
         isLost = false;
       } catch {

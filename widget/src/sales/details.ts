@@ -123,7 +123,7 @@ type Attempt = Pick<RefundRequest, 'amountCents' | 'maxCents' | 'idempotencyKey'
 
 /** Creates the form that requests the refund of a sale from the page. `onSent`: called when the page has done so. */
 function createRefundForm({ html, host, texts }: DetailsParts<Sale, Texts>, onSent: (id: string) => void) {
-  /** By the sale's id. An attempt stays while the panel is closed or shows another sale: it may have been done. */
+  /** The drafts under the ids of their sales. An attempt stays while the panel is closed or shows another sale: it may have been done. */
   const drafts = new Map<string, Draft>();
   let shownId = '';
 

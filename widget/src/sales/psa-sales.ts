@@ -172,7 +172,7 @@ export class PsaSales extends ListElement<Sale, Texts> {
   }
 
   /** @internal */
-  override onRow(id: string): void {
+  override onRow(id?: string): void {
     super.onRow(id);
     this.#totals.expire();
   }

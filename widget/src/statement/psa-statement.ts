@@ -135,8 +135,6 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
     () => this.#readClosing(),
     () => this.requestUpdate(),
   );
-  /** The number of entries for which the balances were read. */
-  #count = 0;
 
   constructor() {
     super(statement, new BoardTexts<Texts>(catalog));
@@ -152,14 +150,18 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
     this.#closing.follow('');
   }
 
+  /** @internal */
+  override onRow(id?: string): void {
+    super.onRow(id);
+    this.#closing.expire();
+  }
+
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
     const period = this.#period;
     if (this.phase === 'ready') this.#closing.follow(period);
     // The balances of another period, or of an account whose entries are gone, do not stay.
     else if (this.isEmpty || period !== this.#closing.key) this.#closing.follow('');
-    if (this.totalCount !== this.#count) this.#closing.expire();
-    this.#count = this.totalCount;
   }
 
   /** Puts the heading of each day above its first entry. */
