@@ -5,7 +5,7 @@ import type { LitElement } from 'lit';
 export interface SharedFilter {
   /** Sets the properties of an element from the address, before it reads its list. */
   attach: (element: Element | undefined) => void;
-  /** Writes the properties into the address, once the element has changed them. */
+  /** Writes the properties into the address, except for the search, once the element has changed them. */
   share: (element: LitElement) => Promise<void>;
   /** The listener of the events that tell of such a change. */
   onChange: (event: Event) => void;
@@ -20,7 +20,9 @@ export function createSharedFilter(names: readonly string[]): SharedFilter {
     const url = new URL(location.href);
     for (const name of names) {
       const value: unknown = Reflect.get(element, name);
-      if (value && value !== defaults.get(element)?.get(name)) url.searchParams.set(name, String(value));
+      // A search may name a customer, and an address is kept in histories and logs: a link may have one, and none is written.
+      if (value && name !== 'search' && value !== defaults.get(element)?.get(name))
+        url.searchParams.set(name, String(value));
       else url.searchParams.delete(name);
     }
     history.replaceState(null, '', url);

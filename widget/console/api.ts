@@ -6,12 +6,15 @@ const TIMEOUT_MS = 30_000;
 /** The means by which a page of the console reads. */
 export interface Api {
   endpoint: string;
-  token: string;
+  /** The newest token: a page is not drawn again for each. */
+  readonly token: string;
   /** Requests the next token. Rejects where the session has ended. */
   renewToken: () => Promise<string>;
   /** Whether the console may request refunds and answer disputes, and whether it gives the key of the session again with that. */
   mayWrite: boolean;
   asksForKey: boolean;
+  /** Is aborted when the user leaves the page, or the session ends. */
+  leaving: AbortSignal;
   /** Estimates the server's time. */
   now: () => Date;
 }

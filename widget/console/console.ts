@@ -50,6 +50,7 @@ export class ConsoleApp extends LitElement {
   #renewal: Promise<string> | null = null;
   /** The time by which the server's clock is ahead of this machine's. */
   #aheadMs = 0;
+  #visit = new AbortController();
 
   constructor() {
     super();
@@ -94,7 +95,13 @@ export class ConsoleApp extends LitElement {
     this.phase = 'ready';
   }
 
+  #endVisit(): void {
+    this.#visit.abort();
+    this.#visit = new AbortController();
+  }
+
   #leave(notice: string): void {
+    this.#endVisit();
     this.#entry = null;
     this.notice = notice;
     this.phase = 'signed-out';
@@ -119,6 +126,7 @@ export class ConsoleApp extends LitElement {
   }
 
   readonly #show = async (): Promise<void> => {
+    this.#endVisit();
     const page = pageOf(location.pathname);
     this.page = page;
     document.title = `${page.title} · Console`;
@@ -256,9 +264,13 @@ export class ConsoleApp extends LitElement {
     if (content?.page !== page) return html`<p class="waiting" role="status">Abrindo…</p>`;
     // Each visit begins with the filter of its address.
     const now = () => new Date(Date.now() + this.#aheadMs);
+    const newestToken = () => this.#entry?.token ?? token;
     const api: Api = {
-      ...{ endpoint: endpointOf(), token, renewToken: this.#renewToken, now },
+      ...{ endpoint: endpointOf(), renewToken: this.#renewToken, leaving: this.#visit.signal, now },
       ...{ mayWrite, asksForKey: key !== null },
+      get token() {
+        return newestToken();
+      },
     };
     return html`${keyed(content, content.render(api, scopes))}`;
   }

@@ -1,7 +1,10 @@
 import { html, render } from 'lit';
 
-/** Asks for the key of the session again, before something that costs money. Null if the user has thought better of it. */
-export function askForKey(what: string): Promise<string | null> {
+/**
+ * Asks for the key of the session again, before something that costs money. Null if the user has thought better of it, or
+ * has left the page that asks, by which `leaving` is aborted.
+ */
+export function askForKey(what: string, leaving: AbortSignal): Promise<string | null> {
   const dialog = document.createElement('dialog');
   dialog.className = 'card key-dialog';
   dialog.setAttribute('aria-labelledby', 'key-dialog-title');
@@ -25,6 +28,7 @@ export function askForKey(what: string): Promise<string | null> {
   render(form, dialog);
   document.body.append(dialog);
   dialog.showModal();
+  leaving.addEventListener('abort', () => dialog.close());
   return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
       dialog.remove();

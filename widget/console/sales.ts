@@ -12,12 +12,18 @@ const { attach, onChange } = createSharedFilter(
 );
 const TYPES = { CardPayment: 'card_payment', Payment: 'payment', Charge: 'charge' } as const;
 
+const REFUSALS = {
+  DISPUTE_STATE:
+    'O banco de quem pagou está pedindo este valor de volta: o que está em disputa não pode ser estornado.',
+};
+
 /** The sales of the account by all methods, with their refunds. */
 export function render(api: Api): TemplateResult {
   const refund = ({ detail }: CustomEvent<RefundRequest>) => {
     const { sale, amountCents, idempotencyKey } = detail;
     const input = { type: TYPES[sale.__typename], reference: sale.reference, amountCents, idempotencyKey };
-    const words = { title: `Estornar ${formatBrl(amountCents)}`, declined: 'O estorno não foi pedido.' };
+    const title = `Estornar ${formatBrl(amountCents)}`;
+    const words = { title, declined: 'O estorno não foi pedido.', refusals: REFUSALS };
     detail.respondWith(requestWithKey(api, './refunds', input, words));
   };
   return html`<psa-sales
