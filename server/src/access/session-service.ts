@@ -4,7 +4,14 @@ import { UnauthenticatedError } from '../kernel/errors.ts';
 import { hashSecret, objectId, secret } from '../kernel/ids.ts';
 import type { Database } from '../state/db/database.ts';
 import { type AccessService, tokenStatus } from './model.ts';
-import { addToken, endSession, type FoundSession, insertSession, selectSession } from './session-store.ts';
+import {
+  addToken,
+  endSession,
+  type FoundSession,
+  insertSession,
+  selectSession,
+  selectTokenIds,
+} from './session-store.ts';
 import {
   CONSOLE_TOKEN_SECONDS,
   SESSION_PREFIX,
@@ -59,11 +66,16 @@ export function createSessionService({
     },
 
     async end({ sessionId, caller: { tenant } }) {
-      const now = clock.now();
-      const tokenIds = await endSession(sql, sessionId, now);
-      if (tokenIds.length === 0) return;
-      for (const token of await access.findTokens(tenant, tokenIds))
-        if (token && tokenStatus(token, now) === 'active') await access.revokeToken(tenant, token.tokenId);
+      let hasEnded = false;
+      while (!hasEnded) {
+        const tokenIds = await selectTokenIds(sql, sessionId);
+        if (!tokenIds) return;
+        const now = clock.now();
+        // The tokens first: a session that an outage has left can be ended again, its tokens without it could not.
+        for (const token of await access.findTokens(tenant, tokenIds))
+          if (token && tokenStatus(token, now) === 'active') await access.revokeToken(tenant, token.tokenId);
+        hasEnded = await endSession(sql, sessionId, tokenIds, now);
+      }
     },
   };
 }

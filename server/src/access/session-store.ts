@@ -93,14 +93,26 @@ export async function addToken(sql: Sql, sessionId: string, tokenId: string): Pr
   return numAffectedRows === 1n;
 }
 
-/** Ends a session. Returns its tokens; none if it was ended before. */
-export async function endSession(sql: Sql, sessionId: string, now: Date): Promise<string[]> {
+/** The tokens that a session remembers; null if it was ended. */
+export async function selectTokenIds(sql: Sql, sessionId: string): Promise<string[] | null> {
   const row = await sql
-    .updateTable('console_session')
-    .set({ ended_at: now })
+    .selectFrom('console_session')
+    .select('token_ids')
     .where('session_id', '=', sessionId)
     .where('ended_at', 'is', null)
-    .returning('token_ids')
     .executeTakeFirst();
-  return row?.token_ids ?? [];
+  return row?.token_ids ?? null;
+}
+
+/** Ends a session that remembers exactly these tokens. Returns false if it was given others meanwhile, or was ended. */
+export async function endSession(
+  sql: Sql,
+  sessionId: string,
+  tokenIds: readonly string[],
+  now: Date,
+): Promise<boolean> {
+  const { numAffectedRows } = await raw`
+    update console_session set ended_at = ${now}
+    where session_id = ${sessionId} and ended_at is null and token_ids = ${tokenIds}::text[]`.execute(sql);
+  return numAffectedRows === 1n;
 }

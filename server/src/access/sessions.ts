@@ -27,7 +27,7 @@ export interface SessionService {
    * Mints a dashboard token that ends with the session. @throws UnauthenticatedError if the session has ended meanwhile
    */
   mint(session: Session, scopes: DashboardScope[]): Promise<MintedToken & { expiresAt: Date }>;
-  /** Ends a session, and the tokens that it was given. */
+  /** Ends the tokens that a session was given, and then the session: after an outage it can be ended again. */
   end(session: Session): Promise<void>;
 }
 

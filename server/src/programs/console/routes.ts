@@ -40,7 +40,7 @@ export interface ConsoleDependencies {
     authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
   };
   addressOf: ClientAddress;
-  strangers: { take(address: string): void | Promise<void>; putBack(address: string): void };
+  strangers: { take(address: string): void | Promise<void> };
   clock: Clock;
   log: Log;
   publicUrl: string;
@@ -99,21 +99,19 @@ export function createConsoleRoutes({
     ].join('; '),
   });
 
-  /** Finds the session of a request; null if there is none. @throws RateLimitError for a network that has none too often */
+  /** Finds the session of a request; null if there is none. */
   async function findSession({ request }: RequestContext): Promise<Session | null> {
-    const address = addressOf(request);
-    await strangers.take(address);
     const text = readCookie(request);
-    const session = text === null ? null : await sessions.find(text);
-    if (session) strangers.putBack(address);
-    return session;
+    return text === null ? null : sessions.find(text);
   }
 
-  /** @throws UnauthenticatedError, RateLimitError */
+  /** @throws UnauthenticatedError, and RateLimitError for a network that has no session too often */
   async function sessionOf(context: RequestContext): Promise<Session> {
     const session = await findSession(context);
-    if (!session) throw new UnauthenticatedError('Sign in with an API key');
-    return session;
+    if (session) return session;
+    // A request with a session is not counted: a neighbor cannot lock out who is signed in.
+    await strangers.take(addressOf(context.request));
+    throw new UnauthenticatedError('Sign in with an API key');
   }
 
   /** Writes a line of the audit: what a session has done, with its key and its account. */
