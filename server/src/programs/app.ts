@@ -12,6 +12,7 @@ import { createHttpServer, type Deadlines } from '../api/http/server.ts';
 import { widgetRoute } from '../api/http/widget-files.ts';
 import { createExportLimits } from '../api/limits/exports.ts';
 import { createFileSlots } from '../api/limits/open-slots.ts';
+import { createRequestLimit } from '../api/limits/requests.ts';
 import { createRootFieldLimits } from '../api/limits/root-fields.ts';
 import { createStrangerLimits } from '../api/limits/strangers.ts';
 import { createOpenSubscriptions } from '../api/limits/subscriptions.ts';
@@ -134,7 +135,7 @@ export interface Testing {
   closeTimeoutMs?: number;
   /** The times that an HTTP client has. */
   deadlines?: Partial<Deadlines>;
-  /** The limit of requests a minute on `/v1`, in place of the document's, which fast tests and benchmarks exceed. */
+  /** The limit of requests a minute on `/v1` and at the console, in place of the document's, which fast tests and benchmarks exceed. */
   restLimit?: number | undefined;
   /** The limit of requests without a known credential, and of card forms, a minute from one network. */
   strangerLimit?: number | undefined;
@@ -287,13 +288,12 @@ export async function createApp({
       runtime = await createRemoteRuntime({ ...base, upstreamConfig: config.upstream, tuning });
     } else {
       const { createEmbeddedRuntime } = await import('./modes/embedded.ts');
-      const { bank, restLimit } = testing;
+      const { bank } = testing;
       runtime = await createEmbeddedRuntime({
         ...base,
         shiftable,
         realClock: sharedClock,
         bank,
-        restLimit,
       });
     }
     closing.push(() => runtime.close());
@@ -314,6 +314,8 @@ export async function createApp({
     closing.push(() => limits.release().catch(onFault));
     const strangers = createStrangerLimits({ sql: database.sql, clock, perMinute: testing.strangerLimit });
     closing.push(() => strangers.release().catch(onFault));
+    const takeRequest = createRequestLimit({ sql: database.sql, clock, limit: testing.restLimit });
+    const openFile = createFileSlots();
     const addressOf = createClientAddress(config.trustedProxies);
     const cursorsFor = createCursors(runtime.cursorKey);
     callers = createRecentCallers({ access: runtime.access, strangers, clock });
@@ -427,6 +429,8 @@ export async function createApp({
       callers,
       addressOf,
       strangers,
+      takeRequest,
+      openFile,
     });
     await tailer.start();
     // A task may wait for a service that does not answer, so it ends together with its requests.
@@ -461,8 +465,7 @@ export async function createApp({
             sessions: createSessionService({ database, access: runtime.access, clock }),
             // Everybody who reaches an open console in front of another service would move real money.
             operations: config.console === 'open' && config.upstream ? null : consoleOperations,
-            openFile: createFileSlots(),
-            ...{ callers, addressOf, strangers, clock, log, publicUrl },
+            ...{ callers, addressOf, strangers, takeRequest, openFile, clock, log, publicUrl },
           })),
       ...routes,
     ]);

@@ -346,6 +346,29 @@ describe('a session', () => {
   }
 });
 
+test('The requests of a session are requests of its account, and a sign-out is none', async () => {
+  const app = await start({ PSA_CONSOLE: 'on' }, { restLimit: 4 });
+  const { cookie } = await signIn(app, LIVE_KEY);
+  const statuses: number[] = [];
+  for (let request = 0; request < 4; request += 1)
+    statuses.push((await post(app, 'token', {}, { cookie })).status);
+  expect(statuses).toEqual([201, 201, 201, 429]);
+  const refund = { type: 'card_payment', reference: 'x', key: LIVE_KEY };
+  const refused = await post(app, 'refunds', refund, { cookie });
+  expect([refused.status, refused.body.code]).toEqual([429, 'RATE_LIMITED']);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await post(app, 'sign-in', { key: LIVE_KEY })).status).toBe(429);
+  expect((await app.rest(LIVE_KEY).get('/wallet')).status).toBe(429);
+  expect(await app.database.sql.selectFrom('token').selectAll().execute()).toHaveLength(4);
+  expect((await post(app, 'sign-out', {}, { cookie })).status).toBe(200);
+});
+
+test('An open console is bounded as its account is', async () => {
+  const app = await start({}, { restLimit: 1 });
+  expect((await post(app, 'token')).status).toBe(201);
+  expect((await post(app, 'token')).status).toBe(429);
+});
+
 test('Wrong keys and sessions are bounded for each network, and do not lock out who has a session', async () => {
   const app = await start({ PSA_CONSOLE: 'on' }, { strangerLimit: 10 });
   const { cookie } = await signIn(app, LIVE_KEY);

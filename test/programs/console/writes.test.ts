@@ -1,3 +1,4 @@
+import { type ClientRequest, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addAccount, addKey } from '../../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../../support/app.ts';
@@ -96,6 +97,38 @@ test('A dispute gets a file and a text of its defence, and is accepted with the 
   expect([accepted.status, accepted.body.status]).toEqual([200, 'lost']);
 });
 
+test('Files of the console and of /v1 have the same places', async () => {
+  const disputeId = await openDispute();
+  const stalled = new Set<ClientRequest>();
+  // An upload that meets the one of the loop below is refused, and sent again.
+  const stall = () => {
+    const sent = request(`${app.url}/v1/disputes/${disputeId}/files?name=a.pdf`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/pdf' },
+        'content-length': '100000',
+      },
+    });
+    stalled.add(sent);
+    sent.on('response', () => {
+      stalled.delete(sent);
+      sent.destroy();
+      stall();
+    });
+    sent.on('error', () => undefined).write('%PDF');
+  };
+  for (let nth = 0; nth < 3; nth += 1) stall();
+  const file = { 'content-type': 'application/pdf' };
+  const upload = () => post(`disputes/${disputeId}/files?name=nota.pdf`, pdf(), file);
+  let answer = await upload();
+  while (answer.status === 201) answer = await upload();
+  expect([answer.status, answer.body.error]).toEqual([
+    429,
+    expect.stringContaining('3 open files of one account'),
+  ]);
+  for (const sent of stalled) sent.destroy();
+});
+
 test('A restricted key, another account, another site and no session change nothing', async () => {
   const [orderCode, disputeId] = [await sell(), await openDispute()];
   const before = await refunds();
@@ -143,6 +176,7 @@ test.each([
   ['disputes/dsp_1/files?name=a.pdf', undefined, 'disputeId'],
   [`disputes/dsp_${'0'.repeat(24)}/files?name=a.exe`, undefined, 'name'],
   [`disputes/dsp_${'0'.repeat(24)}/files`, undefined, 'name'],
+  [`disputes/dsp_${'0'.repeat(24)}/files?name=a.pdf&disputeId=dsp_${'1'.repeat(24)}`, undefined, 'disputeId'],
 ])('A request to %s with %j is refused at %s', async (path, input, field) => {
   const whole =
     path === 'refunds' ? { type: 'card_payment', reference: 'x', key: LIVE_KEY } : { key: LIVE_KEY };

@@ -11,6 +11,7 @@ import {
 import type { Admission } from '../../api/http/admission.ts';
 import type { ClientAddress } from '../../api/http/client-address.ts';
 import { filesRoute } from '../../api/http/files.ts';
+import type { OpenFile, TakeRequest } from '../../api/http/rest-routes.ts';
 import { type RequestContext, type Route, send } from '../../api/http/routes.ts';
 import { createSameOrigin, PAGE_CSP } from '../../api/http/same-origin.ts';
 import { widgetPath } from '../../kernel/assets.ts';
@@ -21,11 +22,11 @@ import {
   environmentOfKey,
   isUnrestricted,
 } from '../../kernel/caller.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { UnauthenticatedError, ValidationError } from '../../kernel/errors.ts';
+import { type Clock, secondsUntil } from '../../kernel/clock.ts';
+import { RateLimitError, UnauthenticatedError, ValidationError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Log } from '../../state/db/log.ts';
-import { type ConsoleOperations, createWriteRoutes, keyText } from './writes.ts';
+import { type Actor, type ConsoleOperations, createWriteRoutes, keyText } from './writes.ts';
 
 export interface ConsoleDependencies {
   /** The tenant that everybody sees who reaches the server; null if an API key is needed. */
@@ -34,8 +35,8 @@ export interface ConsoleDependencies {
   sessions: SessionService;
   /** Null if the console is open, and money is real: then it only reads. */
   operations: (() => ConsoleOperations) | null;
-  /** Opens a file in memory. Returns the function that closes it. @throws RateLimitError */
-  openFile: (tenant: Tenant) => () => void;
+  takeRequest: TakeRequest;
+  openFile: OpenFile;
   callers: Admission & {
     authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
   };
@@ -76,6 +77,7 @@ export function createConsoleRoutes({
   access,
   sessions,
   operations,
+  takeRequest,
   openFile,
   callers,
   addressOf,
@@ -112,6 +114,20 @@ export function createConsoleRoutes({
     // A request with a session is not counted: a neighbor cannot lock out who is signed in.
     await strangers.take(addressOf(context.request));
     throw new UnauthenticatedError('Sign in with an API key');
+  }
+
+  /** Counts a request of an account, as one on `/v1`. @throws RateLimitError */
+  async function countRequest({ accountId }: Tenant): Promise<void> {
+    const { admitted, limit, resetAt } = await takeRequest(accountId);
+    if (!admitted) throw new RateLimitError(`${limit} requests a minute`, secondsUntil(resetAt, clock));
+  }
+
+  /** @throws UnauthenticatedError, RateLimitError */
+  async function findActor(context: RequestContext): Promise<Actor> {
+    const session = open ? null : await sessionOf(context);
+    const tenant = open ?? session!.caller.tenant;
+    await countRequest(tenant);
+    return { tenant, session };
   }
 
   /** Writes a line of the audit: what a session has done, with its key and its account. */
@@ -173,12 +189,13 @@ export function createConsoleRoutes({
 
   // An action: a token is a row, and no address that any page can load has one minted.
   const token = action(/^\/console\/token$/, noInput, async (_, context) => {
-    if (open) return { status: 201, body: await enterOpen(open) };
-    return { status: 201, body: await enter(await sessionOf(context)) };
+    const { tenant, session } = await findActor(context);
+    return { status: 201, body: await (session ? enter(session) : enterOpen(tenant)) };
   });
 
   const signIn = action(/^\/console\/sign-in$/, signInInput, async ({ key }, context) => {
     const caller = await authenticate(key, context);
+    await countRequest(caller.tenant);
     await endSession(context);
     const { session, text } = await sessions.begin(caller);
     audit('signed in', session);
@@ -192,12 +209,7 @@ export function createConsoleRoutes({
 
   const writes = operations
     ? createWriteRoutes({
-        ...{ operations, sameOrigin, openFile, audit },
-        async findActor(context) {
-          if (open) return { tenant: open, session: null };
-          const session = await sessionOf(context);
-          return { tenant: session.caller.tenant, session };
-        },
+        ...{ operations, sameOrigin, findActor, openFile, audit },
         async confirm(session, key, context) {
           const caller = await authenticate(key, context).catch(toNull);
           if (caller?.credential.id !== session.key.id)

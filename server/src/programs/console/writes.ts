@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Session } from '../../access/sessions.ts';
 import { readFile } from '../../api/http/file-bodies.ts';
 import { parseInput } from '../../api/http/json-input.ts';
+import type { OpenFile } from '../../api/http/rest-routes.ts';
 import { HttpError, type RequestContext, type Route } from '../../api/http/routes.ts';
 import type { SameOrigin } from '../../api/http/same-origin.ts';
 import { assertUnrestrictedKey } from '../../kernel/caller.ts';
@@ -43,7 +44,8 @@ const consoleRefundInput = refundInput.extend({ ...confirmed, type: z.enum(REFUN
 /** An id of any service's dispute: the service refuses a form that it does not have. */
 const disputeId = plainText({ max: 100 });
 const acceptInput = z.object({ ...confirmed, disputeId });
-const uploadParameters = z.object({ disputeId: disputeIdText, name: fileNameText });
+const uploadPath = z.object({ disputeId: disputeIdText });
+const uploadQuery = z.object({ name: fileNameText });
 const FILES = { mediaTypes: MEDIA_TYPES, maxBytes: MAX_FILE_BYTES };
 
 /**
@@ -61,12 +63,11 @@ export function createWriteRoutes({
   /** Creates the operations of one request. */
   operations: () => ConsoleOperations;
   sameOrigin: SameOrigin;
-  /** @throws UnauthenticatedError */
+  /** Finds the caller, and counts a request of its account. @throws UnauthenticatedError, RateLimitError */
   findActor: (context: RequestContext) => Promise<Actor>;
   /** Checks that a text is the key of a session. @throws ValidationError, RateLimitError */
   confirm: (session: Session, key: string, context: RequestContext) => Promise<void>;
-  /** Opens a file in memory. Returns the function that closes it. @throws RateLimitError */
-  openFile: (tenant: Tenant) => () => void;
+  openFile: OpenFile;
   audit: (happened: string, session: Session, details?: object) => void;
 }): Route[] {
   async function admit(context: RequestContext): Promise<Actor> {
@@ -123,10 +124,9 @@ export function createWriteRoutes({
       const { disputeFiles } = operations();
       if (!disputeFiles)
         throw new PreconditionError('NOT_OFFERED', 'The service behind this server takes no files here');
-      const { disputeId, name } = parseInput(uploadParameters, {
-        ...params,
-        ...Object.fromEntries(url.searchParams),
-      }) as z.infer<typeof uploadParameters>;
+      const { disputeId } = parseInput(uploadPath, params) as z.infer<typeof uploadPath>;
+      const query = Object.fromEntries(url.searchParams);
+      const { name } = parseInput(uploadQuery, query) as z.infer<typeof uploadQuery>;
       // A response closes once: a file that was opened after that would count as open for ever.
       if (response.destroyed) throw new HttpError(400, 'The client has left');
       response.once('close', openFile(actor.tenant));

@@ -12,8 +12,6 @@ import { type Brands, createBrandRoutes } from '../../api/checkout-page/brand.ts
 import { checkoutAssetsRoute } from '../../api/checkout-page/pages.ts';
 import { createDocsRoutes } from '../../api/http/docs.ts';
 import { createRestRoutes } from '../../api/http/rest-routes.ts';
-import { createFileSlots } from '../../api/limits/open-slots.ts';
-import { createRequestLimit } from '../../api/limits/requests.ts';
 import { productContent } from '../../catalogue/deliveries/collections.ts';
 import { products } from '../../catalogue/products/collections.ts';
 import type { Clock, ShiftableClock } from '../../kernel/clock.ts';
@@ -91,7 +89,6 @@ export async function createEmbeddedRuntime({
   shiftable,
   realClock,
   bank: injectedBank,
-  restLimit,
   retention,
   publicUrl,
   metrics,
@@ -103,8 +100,6 @@ export async function createEmbeddedRuntime({
   realClock: Clock;
   /** Replaces the simulated bank, in a test. */
   bank: Bank | undefined;
-  /** Requests a minute on `/v1`, where a test replaces the document's number. */
-  restLimit: number | undefined;
 }): Promise<Runtime> {
   const simulatedClock = shiftable && (await resumeSimulatedClock({ database, clock: shiftable, onFault }));
   const { firstKeys, cursorKey } = await bootstrap({
@@ -284,7 +279,7 @@ export async function createEmbeddedRuntime({
       ...subscriptions.tasks,
     },
     updates: (updates) => updates,
-    async routes({ nextDueAt, callers, addressOf, strangers }) {
+    async routes({ nextDueAt, callers, addressOf, strangers, takeRequest, openFile }) {
       const operations = createOperations({ ...services, publicUrl });
       return [
         checkoutAssetsRoute(),
@@ -309,8 +304,8 @@ export async function createEmbeddedRuntime({
           operations,
           access: callers,
           addressOf,
-          takeRequest: createRequestLimit({ sql: database.sql, clock, limit: restLimit }),
-          openFile: createFileSlots(),
+          takeRequest,
+          openFile,
           clock,
           onFault,
         }),

@@ -2,6 +2,7 @@ import type { AccessService } from '../../access/model.ts';
 import type { RecentCallers } from '../../access/recent-callers.ts';
 import type { ServicesFor } from '../../api/graphql/services.ts';
 import type { ClientAddress } from '../../api/http/client-address.ts';
+import type { OpenFile, TakeRequest } from '../../api/http/rest-routes.ts';
 import type { Route } from '../../api/http/routes.ts';
 import type { StrangerLimits } from '../../api/limits/strangers.ts';
 import type { StoreControls } from '../../catalogue/store/model.ts';
@@ -72,6 +73,8 @@ export interface ServerParts {
   callers: RecentCallers;
   addressOf: ClientAddress;
   strangers: StrangerLimits;
+  takeRequest: TakeRequest;
+  openFile: OpenFile;
 }
 
 /** The server's side of one mode: the embedded service, or a facade in front of another. */
