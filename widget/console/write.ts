@@ -17,10 +17,11 @@ interface Words {
   refusals?: Readonly<Record<string, string>>;
 }
 
-/** The words for a refusal; undefined if the change was made. */
+/** The words for a refusal; undefined if the change was made. @throws for a lost answer: the change may have been made */
 export function answerTo(result: PostResult<unknown>, own: Words['refusals'] = {}): PageAnswer {
   if (result.ok) return undefined;
   const { refusal } = result;
+  if (refusal.status === 0 || refusal.status >= 500) throw new Error('no answer');
   if (refusal.fields.some(({ path }) => path === 'key')) return { message: WRONG_KEY };
   if (isSignedOut(refusal)) return { message: SESSION_OVER };
   return { message: own[refusal.code ?? ''] ?? refusalText(refusal) };

@@ -1,5 +1,6 @@
 import { type ClientRequest, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answerTo } from '../../../widget/console/write.ts';
 import { addAccount, addKey } from '../../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../../support/app.ts';
 import { approved } from '../../support/cards.ts';
@@ -127,6 +128,12 @@ test('Files of the console and of /v1 have the same places', async () => {
     expect.stringContaining('3 open files of one account'),
   ]);
   for (const sent of stalled) sent.destroy();
+});
+
+test('A lost answer is no refusal, whose request a page would make again with another key', () => {
+  const refused = (status: number) => answerTo({ ok: false, refusal: { status, code: null, fields: [] } });
+  for (const status of [0, 500, 502, 503]) expect(() => refused(status)).toThrow('no answer');
+  for (const status of [400, 403, 409, 429]) expect(refused(status)?.message).toMatch(/\.$/);
 });
 
 test('A restricted key, another account, another site and no session change nothing', async () => {
