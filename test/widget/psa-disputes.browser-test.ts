@@ -1,14 +1,8 @@
 import axe from 'axe-core';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import '../../widget/src/disputes/define.ts';
-import type { DefenceRequest } from '../../widget/src/disputes/events.ts';
-import type { PsaDisputes } from '../../widget/src/disputes/psa-disputes.ts';
 import { act, event, openWorld, part, place, readWorld, shows, words } from './board.ts';
-import { NOW } from './fake-disputes.ts';
-import type { WorldRequest } from './fake-payouts.ts';
-
-const PDF = new File(['%PDF-1.7 …'], 'entrega.pdf', { type: 'application/pdf' });
-const PNG = new File([new Uint8Array([0x89, 0x50, 0x4e, 0x47, 1])], 'tela.png', { type: 'image/png' });
+import { answering, button, choose, disputes, dueCell, open, PDF, rows } from './disputes-page.ts';
 
 beforeEach(() => {
   document.documentElement.lang = 'pt-BR';
@@ -94,7 +88,7 @@ describe('the list', () => {
 
 describe('the time that is left', () => {
   it('it follows the server’s clock, in minutes, in the last hour in seconds, and ends', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
     vi.setSystemTime('2001-01-01T00:00:00Z');
     const { element } = await disputes({ disputeCount: 1 }, {}, 62 * 60);
     const left = () => /ainda .*|prazo encerrado/.exec(words(dueCell(element)) ?? '')?.[0];
@@ -106,6 +100,26 @@ describe('the time that is left', () => {
     expect(element.shadowRoot!.querySelector('.urgent')).not.toBeNull();
     vi.advanceTimersByTime(2 * 60_000);
     await shows(left, 'prazo encerrado');
+  });
+
+  it('a date that is set meanwhile ends no deadline: the disputes are read again', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { element, world } = await disputes({ disputeCount: 1 }, {}, 20 * 3_600);
+    vi.setSystemTime(Date.now() + 24 * 3_600_000);
+    const reads = async () =>
+      (await readWorld(world)).queries.filter(({ name }) => name === 'DisputesStart').length;
+    await shows(reads, 2);
+    await shows(() => words(dueCell(element)), expect.stringContaining('ainda 20 h'));
+  });
+
+  it('a draw looks at no deadline but those of new rows', async () => {
+    const { element } = await disputes({ disputeCount: 40 });
+    await shows(() => element.disputes.length, 40);
+    await element.updateComplete;
+    const parsed = vi.spyOn(Date, 'parse');
+    element.requestUpdate();
+    await element.updateComplete;
+    expect(parsed).not.toHaveBeenCalled();
   });
 
   it('a page in the background draws nothing, and draws it once it is seen again', async () => {
@@ -144,118 +158,6 @@ describe('the details', () => {
   });
 });
 
-describe('a defence', () => {
-  it('the page gets the text and the files, and the form waits for its answer', async () => {
-    const { element } = await answering();
-    write(element, '  Foi entregue. ');
-    await attach(element, PDF, PNG);
-    const answer = Promise.withResolvers<void>();
-    const asked = new Promise<DefenceRequest>((resolve) =>
-      element.addEventListener('psa-defence-request', ({ detail }) => {
-        detail.respondWith(answer.promise);
-        resolve(detail);
-      }),
-    );
-    part(element, 'defence-button')!.click();
-    const { disputeId, text, files } = await asked;
-    expect({ disputeId, text }).toEqual({ disputeId: 'dsp_000000000000000000000001', text: 'Foi entregue.' });
-    expect(files.map(({ name }) => name)).toEqual(['entrega.pdf', 'tela.png']);
-    await shows(() => words(part(element, 'defence-button')), 'Enviando…');
-    expect(part(element, 'defence-button')!.matches(':disabled')).toBe(true);
-    answer.resolve();
-    await shows(() => problem(element), 'Defesa enviada');
-    expect(story(element).value).toBe('');
-    expect(chosen(element)).toBe(0);
-  });
-
-  it.each([
-    ['with the page’s words', () => Promise.resolve({ message: 'O prazo acabou.' }), 'O prazo acabou.'],
-    ['as a failure', () => Promise.reject(new Error('502')), 'A defesa não foi enviada. Tente de novo.'],
-  ])('a refusal is shown %s, and what was written stays', async (_, answer, shown) => {
-    const { element } = await answering();
-    write(element, 'Foi entregue.');
-    element.addEventListener('psa-defence-request', ({ detail }) => detail.respondWith(answer()));
-    part(element, 'defence-button')!.click();
-    await shows(() => problem(element), shown);
-    expect(story(element).value).toBe('Foi entregue.');
-  });
-
-  it.each([
-    [
-      'a type that banks do not read',
-      [new File(['GIF89a'], 'a.gif', { type: 'image/gif' })],
-      'a.gif não é um PDF, PNG ou JPEG.',
-    ],
-    [
-      'a name that lies',
-      [new File(['GIF89a'], 'a.png', { type: 'image/png' })],
-      'a.png não é um PDF, PNG ou JPEG.',
-    ],
-    [
-      'nothing in it',
-      [new File([], 'a.pdf', { type: 'application/pdf' })],
-      'a.pdf não é um PDF, PNG ou JPEG.',
-    ],
-    [
-      'more than 5 MB',
-      [new File([new Uint8Array(5 * 1024 ** 2 + 1)], 'a.pdf', { type: 'application/pdf' })],
-      'a.pdf tem mais de 5 MB.',
-    ],
-    ['a fourth place', [PDF, PNG, PDF, PNG], 'tela.png não cabe: a disputa tem até 3 arquivos.'],
-  ])('a file with %s is refused in the page', async (_, files, shown) => {
-    const { element } = await answering();
-    choose(element, ...files);
-    await shows(() => problem(element), shown);
-    expect(chosen(element)).toBe(files.length - 1);
-  });
-
-  it('a defence without a text and a file is no request, and one of a file alone is', async () => {
-    const { element } = await answering();
-    const asked = vi.fn();
-    element.addEventListener('psa-defence-request', ({ detail }) => asked(detail.text, detail.files.length));
-    part(element, 'defence-button')!.click();
-    await shows(() => problem(element), 'Escreva o que aconteceu, ou escolha um arquivo.');
-    await attach(element, PDF);
-    part(element, 'defence-button')!.click();
-    expect(asked.mock.calls).toEqual([['', 1]]);
-  });
-
-  it('what was written stays with its dispute while the details are closed', async () => {
-    const { element } = await answering({ disputeCount: 2 });
-    write(element, 'Foi entregue.');
-    await close(element);
-    await open(element, 'dispute-2');
-    await shows(() => story(element).value, '');
-    await close(element);
-    await open(element, 'dispute-1');
-    await shows(() => story(element).value, 'Foi entregue.');
-  });
-});
-
-it('accepting a claim says what it costs before it asks the page, and leaves with the answer', async () => {
-  const { element, world } = await answering();
-  const asked = vi.fn();
-  element.addEventListener('psa-accept-request', ({ detail }) => {
-    asked(detail.disputeId);
-    detail.respondWith(
-      act(world.token, {
-        dispute: { number: 1, values: { status: 'LOST', closedAt: new Date(NOW).toISOString() } },
-      }).then<undefined>(() => undefined),
-    );
-  });
-  part(element, 'accept-button')!.click();
-  await shows(
-    () => words(element.shadowRoot!.querySelector('#price')),
-    expect.stringMatching(/^Aceitar custa R\$ 128,19: /),
-  );
-  expect(asked).not.toHaveBeenCalled();
-  await shows(() => element.shadowRoot!.activeElement?.id, 'keep');
-  part(element, 'confirm-button')!.click();
-  expect(asked.mock.calls).toEqual([['dsp_000000000000000000000001']]);
-  await shows(() => part(element, 'details')!.querySelector('form'), null);
-  await shows(() => rows(element)[0], expect.stringContaining('Perdida'));
-});
-
 it.each([
   ['en', 'No disputes yet.'],
   ['es', 'Todavía no hay disputas.'],
@@ -290,74 +192,3 @@ async function violations(element: Element): Promise<string[]> {
   const { violations: found } = await axe.run(element);
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
 }
-
-/** Places disputes; `leftSeconds` is the time that is left of the first one. */
-async function disputes(
-  given: WorldRequest = {},
-  properties: Partial<PsaDisputes> = {},
-  leftSeconds?: number,
-) {
-  const world = await openWorld(given);
-  if (leftSeconds)
-    await act(world.token, {
-      dispute: {
-        number: 1,
-        values: {
-          evidenceDueAt: new Date(NOW + leftSeconds * 1_000).toISOString(),
-          evidenceDueInSeconds: leftSeconds,
-        },
-      },
-    });
-  return { element: await place('psa-disputes', world, properties), world };
-}
-
-/** Opens the first of some disputes on a page that answers requests. */
-async function answering(given: WorldRequest = { disputeCount: 1 }) {
-  const placed = await disputes(given, { details: true, actions: 'defence accept' });
-  await open(placed.element, 'dispute-1');
-  return placed;
-}
-
-async function open(element: PsaDisputes, id: string): Promise<void> {
-  element.shadowRoot!.querySelector<HTMLElement>(`tr[data-id="${id}"] td`)!.click();
-  await shows(() => part(element, 'details')?.matches('[open]'), true);
-}
-
-const story = (element: PsaDisputes) => element.shadowRoot!.querySelector<HTMLTextAreaElement>('#story')!;
-const problem = (element: PsaDisputes) => words(element.shadowRoot!.querySelector('#answer'));
-const dueCell = (element: PsaDisputes) => element.shadowRoot!.querySelector('td.due');
-
-function write(element: PsaDisputes, text: string): void {
-  story(element).value = text;
-  story(element).dispatchEvent(new Event('input'));
-}
-
-function choose(element: PsaDisputes, ...files: File[]): void {
-  const input = element.shadowRoot!.querySelector<HTMLInputElement>('input[type=file]')!;
-  const transfer = new DataTransfer();
-  for (const file of files) transfer.items.add(file);
-  input.files = transfer.files;
-  input.dispatchEvent(new Event('change'));
-}
-
-/** Chooses files that the dispute takes. */
-async function attach(element: PsaDisputes, ...files: File[]): Promise<void> {
-  choose(element, ...files);
-  await shows(() => chosen(element), files.length);
-}
-
-const chosen = (element: PsaDisputes) => element.shadowRoot!.querySelectorAll('.file').length;
-
-async function close(element: PsaDisputes): Promise<void> {
-  const closed = event(part(element, 'details')!, 'close');
-  part(element, 'close-button')!.click();
-  await closed;
-}
-
-const button = (element: PsaDisputes, text: string) =>
-  [...element.shadowRoot!.querySelectorAll<HTMLElement>('[part=filter]')].find(
-    (each) => words(each) === text,
-  )!;
-
-const rows = (element: PsaDisputes) =>
-  [...element.shadowRoot!.querySelectorAll('tbody tr')].map((row) => words(row));

@@ -37,13 +37,14 @@ export function render(api: Api): TemplateResult {
 }
 
 /** Uploads the files, and submits the text with them. The same bytes are one file, so a second try repeats nothing. */
-async function submit({ disputeId, text, files, idempotencyKey }: DefenceRequest): Promise<PageAnswer> {
-  const fileIds: string[] = [];
+async function submit({ disputeId, text, files, fileIds, ...rest }: DefenceRequest): Promise<PageAnswer> {
+  const { idempotencyKey } = rest;
+  const ids = new Set(fileIds);
   for (const file of files) {
     const uploaded = await uploadFile(disputeId, file);
     if (!uploaded.ok) return answerTo(uploaded);
-    fileIds.push(uploaded.body.fileId);
+    ids.add(uploaded.body.fileId);
   }
-  const given = { ...(text && { text }), ...(fileIds.length > 0 && { fileIds }) };
+  const given = { ...(text && { text }), ...(ids.size > 0 && { fileIds: [...ids] }) };
   return answerTo(await postJson('./disputes/evidence', { disputeId, idempotencyKey, ...given }));
 }

@@ -4,25 +4,30 @@ import { PageRequest } from '../board/page-request.ts';
 import type { DetailsParts } from '../list/details.ts';
 import type { DisputesHost } from './disputes-host.ts';
 import type { AcceptRequest, DefenceRequest } from './events.ts';
-import { MAX_FILES, MEDIA_TYPES, problemOf } from './files.ts';
+import { MAX_FILES, MEDIA_TYPES, readFile } from './files.ts';
 import type { Texts } from './locales/texts.ts';
-import type { Dispute } from './operations.ts';
+import type { Dispute, WholeDispute } from './operations.ts';
 
 const MAX_TEXT = 4_000;
-const EMPTY = { text: '', files: [], idempotencyKey: '' };
+const EMPTY = { text: '', files: [], leftOut: [], idempotencyKey: '' };
+
+/** A dispute whose submissions may not have been read yet. */
+type Answered = Dispute & Partial<WholeDispute>;
 
 /** The merchant's answer to one dispute, as far as it is written. It stays while the page does. */
 interface Draft {
   text: string;
   files: File[];
+  /** The ids of the uploaded files that it leaves out. */
+  leftOut: string[];
   /** The key of its next submission; empty where it has changed since the last one. */
   idempotencyKey: string;
   /** The mistake in it, in words. */
   problem: string;
   defence: PageRequest;
   acceptance: PageRequest;
-  /** Whether the chosen files are being looked at. */
-  isReading: boolean;
+  /** The number of times that files were chosen that are still being looked at. */
+  reading: number;
   /** Whether the price of the acceptance is shown. */
   isAsking: boolean;
 }
@@ -34,52 +39,73 @@ interface Draft {
 export function createAnswers(
   { html, host, texts }: DetailsParts<Dispute, Texts> & { host: DisputesHost },
   onSent: (id: string) => void,
-): (dispute: Dispute) => TemplateResult | '' {
+): (dispute: Answered) => TemplateResult | '' {
   const drafts = new Map<string, Draft>();
 
   function draftOf({ disputeId }: Dispute): Draft {
     const known = drafts.get(disputeId);
     if (known) return known;
     const requests = { defence: new PageRequest(host), acceptance: new PageRequest(host) };
-    const draft: Draft = { ...EMPTY, problem: '', isReading: false, isAsking: false, ...requests };
+    const draft: Draft = { ...EMPTY, problem: '', reading: 0, isAsking: false, ...requests };
     drafts.set(disputeId, draft);
     return draft;
   }
 
+  /** Changes a draft, to which the last answer does not belong any more. */
   function change(draft: Draft, values: Partial<Draft>): void {
     Object.assign(draft, { problem: '' }, values);
+    if (draft.defence.state !== 'sending') draft.defence.state = '';
     host.requestUpdate();
   }
 
+  /** The uploaded files that a draft sends besides its own, and the number of files for which there is room. */
+  function partsOf({ files, submissions }: Answered, draft: Draft) {
+    // A submission that failed has left its files, which are those of the draft if they have the same names.
+    const unsent = submissions
+      ? files.filter(({ fileId }) => !submissions.some(({ fileIds }) => fileIds.includes(fileId)))
+      : [];
+    const isOwn = ({ name }: { name: string }) => draft.files.some((file) => file.name === name);
+    return {
+      uploaded: unsent.filter((file) => !isOwn(file) && !draft.leftOut.includes(file.fileId)),
+      room: MAX_FILES - files.length - draft.files.length + unsent.filter(isOwn).length,
+    };
+  }
+
   /** Adds the chosen files that the dispute takes, and names the first mistake. */
-  async function addFiles(draft: Draft, dispute: Dispute, input: HTMLInputElement): Promise<void> {
+  async function addFiles(draft: Draft, dispute: Answered, input: HTMLInputElement): Promise<void> {
     const chosen = [...(input.files ?? [])];
     // The same file may be chosen again after it was removed.
     input.value = '';
     const problems: string[] = [];
-    change(draft, { isReading: true });
-    for (const file of chosen) {
-      const isFull = dispute.files.length + draft.files.length >= MAX_FILES;
-      const problem = isFull ? 'tooMany' : await problemOf(file);
-      if (problem) problems.push(texts.text(problem, { name: file.name }));
-      else change(draft, { files: [...draft.files, file], idempotencyKey: '' });
+    change(draft, { reading: draft.reading + 1 });
+    for (const each of chosen) {
+      const file = await readFile(each);
+      const isFull = partsOf(dispute, draft).room <= 0;
+      const problem = typeof file === 'string' ? file : isFull && 'tooMany';
+      // The same file, chosen twice, is one.
+      if (typeof file === 'object' && draft.files.some((other) => isSame(file, other))) continue;
+      if (problem) problems.push(texts.text(problem, { name: each.name }));
+      else change(draft, { files: [...draft.files, file as File], idempotencyKey: '' });
     }
-    change(draft, { problem: problems[0] ?? '', isReading: false });
+    change(draft, { problem: problems[0] ?? '', reading: draft.reading - 1 });
   }
 
-  async function submit(draft: Draft, { id, disputeId }: Dispute): Promise<void> {
+  async function submit(draft: Draft, dispute: Answered): Promise<void> {
+    const { id, disputeId } = dispute;
     const { files, defence } = draft;
     const text = draft.text.trim();
-    if (!text && files.length === 0) {
+    const fileIds = partsOf(dispute, draft).uploaded.map(({ fileId }) => fileId);
+    if (!text && files.length + fileIds.length === 0) {
       change(draft, { problem: texts.text('nothingWritten') });
       return focus('story');
     }
     change(draft, { idempotencyKey: draft.idempotencyKey || crypto.randomUUID() });
     const { idempotencyKey } = draft;
-    const detail: Omit<DefenceRequest, 'respondWith'> = { disputeId, text, files, idempotencyKey };
+    const detail: Omit<DefenceRequest, 'respondWith'> = { disputeId, text, files, fileIds, idempotencyKey };
     await defence.send('psa-defence-request', detail);
     if (defence.state !== 'done') return;
-    change(draft, EMPTY);
+    Object.assign(draft, EMPTY);
+    host.requestUpdate();
     onSent(id);
   }
 
@@ -100,10 +126,16 @@ export function createAnswers(
           : '';
   }
 
-  function defenceForm(dispute: Dispute, draft: Draft): TemplateResult {
-    const { text, files, problem, defence } = draft;
-    const room = MAX_FILES - dispute.files.length - files.length;
+  function defenceForm(dispute: Answered, draft: Draft): TemplateResult {
+    const { text, files, leftOut, problem, defence } = draft;
+    const { uploaded, room } = partsOf(dispute, draft);
     const isSending = defence.state === 'sending';
+    const line = (
+      name: string,
+      values: () => Partial<Draft>,
+    ) => html`<p class="file"><bdi .textContent=${name}></bdi>
+      <button class="quiet" type="button" ?disabled=${isSending} aria-label=${texts.text('remove', { name })} .textContent=${'×'}
+        @click=${() => change(draft, { ...values(), idempotencyKey: '' })}></button></p>`;
     const answer = answerText(defence, 'submitFailed', 'submitted');
     const isWrong = problem || /^[rf]/.test(defence.state);
     return html`<form class="defence" novalidate @submit=${(event: Event) => {
@@ -112,16 +144,10 @@ export function createAnswers(
     }}>
       <label for="story" .textContent=${texts.text('story')}></label>
       <textarea id="story" rows="4" maxlength=${MAX_TEXT} .value=${text} aria-describedby="answer" ?readonly=${isSending}
-        @input=${({ target }: Event) => {
-          // The answer was to another text.
-          defence.state = '';
-          change(draft, { text: (target as HTMLTextAreaElement).value, idempotencyKey: '' });
-        }}></textarea>
-      ${files.map(
-        (file) => html`<p class="file"><bdi .textContent=${file.name}></bdi>
-          <button class="quiet" type="button" ?disabled=${isSending} aria-label=${texts.text('remove', { name: file.name })} .textContent=${'×'}
-            @click=${() => change(draft, { files: files.filter((other) => other !== file), idempotencyKey: '' })}></button></p>`,
-      )}
+        @input=${({ target }: Event) =>
+          change(draft, { text: (target as HTMLTextAreaElement).value, idempotencyKey: '' })}></textarea>
+      ${uploaded.map(({ fileId, name }) => line(name, () => ({ leftOut: [...leftOut, fileId] })))}
+      ${files.map((file) => line(file.name, () => ({ files: files.filter((other) => other !== file) })))}
       ${
         room > 0
           ? html`<label class="choose"><span .textContent=${texts.text('chooseFiles')}></span><input class="sr" type="file" multiple accept=${MEDIA_TYPES} ?disabled=${isSending}
@@ -130,7 +156,7 @@ export function createAnswers(
           : html`<p class="hint" .textContent=${texts.text('filesFull')}></p>`
       }
       <div class="buttons">
-        <button part="defence-button" class="new" ?disabled=${isSending || draft.isReading} .textContent=${texts.text(isSending ? 'sending' : 'sendDefence')}></button>
+        <button part="defence-button" class="new" ?disabled=${isSending || draft.reading > 0} .textContent=${texts.text(isSending ? 'sending' : 'sendDefence')}></button>
         <p id="answer" role="status" class=${isWrong ? 'invalid' : 'hint'} .textContent=${problem || answer}></p>
       </div>
     </form>`;
@@ -159,7 +185,7 @@ export function createAnswers(
         <button part="confirm-button" class="new danger" aria-describedby="price" ?disabled=${isSending || request.state === 'done'}
           .textContent=${texts.text(isSending ? 'sending' : 'acceptNow', { amount })}></button>
         <button id="keep" class="quiet" type="button" ?disabled=${isSending} .textContent=${texts.text('keep')} @click=${() => ask(false)}></button>
-        <p role="status" class="invalid" .textContent=${answerText(request, 'acceptFailed', 'acceptedByYou')}></p>
+        <p role="status" class=${request.state === 'done' ? 'hint' : 'invalid'} .textContent=${answerText(request, 'acceptFailed', 'acceptedByYou')}></p>
       </div>
     </form>`;
   }
@@ -171,4 +197,9 @@ export function createAnswers(
     const draft = draftOf(dispute);
     return html`${mayDefend ? defenceForm(dispute, draft) : ''}${mayAccept ? acceptance(dispute, draft) : ''}`;
   };
+}
+
+/** Whether two chosen files are one, as far as can be seen without reading them. */
+function isSame(one: File, other: File): boolean {
+  return one.name === other.name && one.size === other.size && one.lastModified === other.lastModified;
 }

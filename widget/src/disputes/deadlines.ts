@@ -3,11 +3,13 @@ import type { Dispute } from './operations.ts';
 
 /** The most submissions of a defence. */
 const MAX_SUBMISSIONS = 10;
+/** The most by which the device's two clocks go apart by themselves. */
+const MAX_DRIFT_MS = 5_000;
 
 /** The functions of the elements that show deadlines, which draw the time that is left. */
 const draws = new Set<() => void>();
 /** The server's time at the last answer, and the device's clocks then. */
-let synced: { serverMs: number; dateMs: number; monotonicMs: number } | undefined;
+let synced: { serverMs: number; dateMs: number; monotonicMs: number; isDoubted?: boolean } | undefined;
 let latestMs = 0;
 
 const drawAll = () => {
@@ -16,11 +18,21 @@ const drawAll = () => {
 /** One timer for all deadlines of the page, to the latest of them. A page in the background has none. */
 const countdown = createCountdown(() => draws.size > 0 && !document.hidden, drawAll, drawAll);
 
+/** The time since the last answer in milliseconds, by the device's two clocks. */
+const elapsed = ({ dateMs, monotonicMs }: NonNullable<typeof synced>) =>
+  [Date.now() - dateMs, performance.now() - monotonicMs] as const;
+
 /** The server's time in milliseconds. A device that was asleep counts by its date, for its other clock may have stood still. */
 export function serverNow(): number {
-  if (!synced) return Date.now();
-  const { serverMs, dateMs, monotonicMs } = synced;
-  return serverMs + Math.max(Date.now() - dateMs, performance.now() - monotonicMs);
+  return synced ? synced.serverMs + Math.max(...elapsed(synced)) : Date.now();
+}
+
+/** Whether the device was asleep or its date was set since the last answer, so that only another one has the time. True once. */
+export function hasLostTime(): boolean {
+  if (!synced || synced.isDoubted) return false;
+  const [byDate, byClock] = elapsed(synced);
+  synced.isDoubted = Math.abs(byDate - byClock) > MAX_DRIFT_MS;
+  return synced.isDoubted;
 }
 
 /** Sets the server's time by the disputes of an answer: the device's date may be wrong. */

@@ -7,8 +7,10 @@ export interface DefenceRequest extends Answerable {
   disputeId: string;
   /** At most 4,000 characters; empty if there are only files. */
   text: string;
-  /** At most three with those that the dispute has: PDF, PNG or JPEG of at most 5 MB each. */
+  /** At most three with those that the dispute has: PDF, PNG or JPEG of at most 5 MB each, with the type and the ending of their bytes. */
   files: readonly File[];
+  /** The files that were uploaded before and that no submission has: it is submitted with these, too. */
+  fileIds: readonly string[];
   /** The same for a repetition of the same text and files. */
   idempotencyKey: string;
 }

@@ -1,26 +1,43 @@
 /** The most files of a dispute, and the most bytes of each. */
 export const MAX_FILES = 3;
 const MAX_BYTES = 5 * 1024 * 1024;
+const MAX_NAME = 100;
 
-/** The first bytes of a file of each type, in hex digits. */
-const STARTS: Record<string, string> = {
-  'application/pdf': '25504446',
-  'image/png': '89504e47',
-  'image/jpeg': 'ffd8ff',
+/** The first bytes of a file of each type, in hex digits, and the endings of its name. */
+const TYPES: Record<string, readonly [start: string, ending: string, other?: string]> = {
+  'application/pdf': ['25504446', '.pdf'],
+  'image/png': ['89504e47', '.png'],
+  'image/jpeg': ['ffd8ff', '.jpg', '.jpeg'],
 };
 
 /** The types of the files, as a control takes them. */
-export const MEDIA_TYPES = Object.keys(STARTS).join();
+export const MEDIA_TYPES = Object.keys(TYPES).join();
 
-/** Finds the reason for which a dispute does not take a file: its size, or its type, by its first bytes, too. */
-export async function problemOf(file: File): Promise<'tooLarge' | 'wrongType' | undefined> {
+/**
+ * Reads a file that was chosen: with the type of its first bytes, for a system may know none or another one, and a name that
+ * servers take; or the reason for which a dispute does not take it.
+ */
+export async function readFile(file: File): Promise<File | 'tooLarge' | 'wrongType'> {
   if (file.size > MAX_BYTES) return 'tooLarge';
-  const start = STARTS[file.type];
   // A file that was moved since it was chosen cannot be read.
   const bytes = await file
     .slice(0, 4)
     .arrayBuffer()
     .catch(() => new ArrayBuffer(0));
   const digits = [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  return start && digits.startsWith(start) ? undefined : 'wrongType';
+  for (const [type, [start, ...endings]] of Object.entries(TYPES))
+    if (digits.startsWith(start))
+      return new File([file], nameOf(file.name, endings), { type, lastModified: file.lastModified });
+  return 'wrongType';
+}
+
+/** The name without the signs that mean something to a file system or a page, with one of the endings. */
+function nameOf(name: string, endings: readonly (string | undefined)[]): string {
+  const plain = name
+    .normalize()
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(/[/\\:*?"<>|]/g, '-');
+  const [, stem, ending = ''] = /^[.\s]*(.*?)(\.(?:pdf|png|jpe?g|jfif))?\s*$/i.exec(plain)!;
+  const last = endings.includes(ending.toLowerCase()) ? ending : endings[0]!;
+  return [...(stem || '1')].slice(0, MAX_NAME - last.length).join('') + last;
 }

@@ -5,7 +5,14 @@ import type { Listener } from '../board/events.ts';
 import { listStyles } from '../list/list.styles.ts';
 import { ListElement } from '../list/list-element.ts';
 import { narrowStyles } from '../list/narrow.styles.ts';
-import { followDeadlines, isUndecided, msUntilDue, serverNow, takesDefence } from './deadlines.ts';
+import {
+  followDeadlines,
+  hasLostTime,
+  isUndecided,
+  msUntilDue,
+  serverNow,
+  takesDefence,
+} from './deadlines.ts';
 import { HOUR_MS, leftText, saleText } from './dispute-cells.ts';
 import type { DisputesHost } from './disputes-host.ts';
 import { disputes } from './disputes-kind.ts';
@@ -50,7 +57,7 @@ const MINUTE_MS = 60_000;
  *
  * @fires psa-dispute-update - {dispute, previous}. A dispute is new, or has changed; `previous` is its status before.
  * @fires psa-dispute-select - {dispute}. A row was clicked, or Enter pressed on it.
- * @fires psa-defence-request - {disputeId, text, files, idempotencyKey, respondWith}. The user sends a defence; the page uploads the files and submits it, and answers by `respondWith(promise)`.
+ * @fires psa-defence-request - {disputeId, text, files, fileIds, idempotencyKey, respondWith}. The user sends a defence; the page uploads the files and submits it with them and those of `fileIds`, and answers by `respondWith(promise)`.
  * @fires psa-accept-request - {disputeId, respondWith}. The user accepts the claim, and has confirmed its price.
  * @fires psa-token-expired - The token has expired. Set `token` to a new one, or provide `renewToken`.
  * @fires psa-filter-change - {statuses, filter}. The user has changed the filter; `filter` has the conditions besides the statuses.
@@ -148,8 +155,9 @@ export class PsaDisputes extends ListElement<Dispute, Texts> implements Disputes
   declare addEventListener: Listener<PsaDisputesEventMap> & LitElement['addEventListener'];
   declare removeEventListener: Listener<PsaDisputesEventMap> & LitElement['removeEventListener'];
 
-  /** Whether a deadline is less than an hour away. */
-  #isLastHour = false;
+  /** The rows, and the next deadline of them by the server's time. */
+  #dated: readonly Dispute[] = [];
+  #nextDueMs = Number.POSITIVE_INFINITY;
   /** The minute of the server's time for which the rows are drawn, or in the last hour before a deadline the second. */
   #moment = 0;
   #connection: AbortController | undefined;
@@ -178,8 +186,14 @@ export class PsaDisputes extends ListElement<Dispute, Texts> implements Disputes
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
-    const open = this.disputes.filter((dispute) => isUndecided(dispute) && msUntilDue(dispute) > 0);
-    this.#isLastHour = open.some((dispute) => msUntilDue(dispute) < HOUR_MS);
+    const now = serverNow();
+    if (this.#dated === this.disputes && this.#nextDueMs > now) return;
+    this.#dated = this.disputes;
+    this.#nextDueMs = Number.POSITIVE_INFINITY;
+    for (const dispute of this.#dated) {
+      const dueMs = isUndecided(dispute) ? now + msUntilDue(dispute) : 0;
+      if (dueMs > now) this.#nextDueMs = Math.min(this.#nextDueMs, dueMs);
+    }
   }
 
   /** The time that is left is a part of what a row shows. */
@@ -189,7 +203,9 @@ export class PsaDisputes extends ListElement<Dispute, Texts> implements Disputes
 
   /** Draws the time that is left again, where its words have changed. */
   #tick(): void {
-    const moment = Math.floor(serverNow() / (this.#isLastHour ? 1_000 : MINUTE_MS));
+    if (hasLostTime()) this.data.restart();
+    const now = serverNow();
+    const moment = Math.floor(now / (this.#nextDueMs - now < HOUR_MS ? 1_000 : MINUTE_MS));
     if (moment === this.#moment) return;
     this.#moment = moment;
     this.requestUpdate();

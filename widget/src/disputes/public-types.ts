@@ -2,6 +2,7 @@
 import type { Texts } from './locales/texts.ts';
 
 export type { BoardPhase as DisputesPhase } from '../board/board-host.ts';
+export type { Answerable, PageAnswer } from '../board/page-request.ts';
 export type {
   CheckoutConnection as DisputesConnection,
   CheckoutError as DisputesError,

@@ -136,28 +136,26 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
   protected async load(signal: AbortSignal): Promise<string> {
     const { view } = this.host;
     const filter = JSON.stringify(view.filter);
-    if (filter !== this.#filter) this.busy = 'view';
+    const isOther = filter !== this.#filter;
+    if (isOther) this.busy = 'view';
     this.#filter = filter;
     const answer = await this.request<{ updatesCursor: string; updateKinds?: string[] }>(
       this.kind.documents.start,
       this.#pageOf(view),
       signal,
-    ).catch((thrown) => {
+    ).finally(() => {
       // A later run has its own view.
-      if (this.busy === 'view' && !signal.aborted) {
-        this.busy = '';
-        this.#filter = undefined;
-      }
-      throw thrown;
+      signal.throwIfAborted();
+      this.busy = '';
+      if (isOther) this.#filter = '';
     });
-    signal.throwIfAborted();
+    this.#filter = filter;
     this.#allowed = answer.updateKinds;
     this.#isFirstPoll = true;
     this.#loading?.abort();
     this.list.restart(view, this.kind.listOf(answer));
     // The rows of another filter do not stay, even if the pointer is in the table.
-    this.arrange(this.busy !== 'view' && this.host.freezeOrder);
-    this.busy = '';
+    this.arrange(!isOther && this.host.freezeOrder);
     this.host.onRow();
     // The view has changed during the request.
     if (view !== this.host.view) this.setView(this.host.view);
