@@ -1,10 +1,10 @@
-import type { CompiledQuery } from 'kysely';
+import type { CompiledQuery, KyselyPlugin } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSystemClock } from '../../../server/src/kernel/clock.ts';
 import { OutageError } from '../../../server/src/kernel/errors.ts';
 import { saveCheckpoint, selectVerified } from '../../../server/src/programs/verify/store.ts';
 import { createVerifier } from '../../../server/src/programs/verify/verifier.ts';
-import type { Database, Sql } from '../../../server/src/state/db/database.ts';
+import { type Database, NoConnection, type Sql } from '../../../server/src/state/db/database.ts';
 import { createRandom } from '../../faults/random.ts';
 import { seedsFrom, textOfFailure } from '../../sim/failure.ts';
 import { TOUR } from '../../sim/outcomes.ts';
@@ -39,6 +39,34 @@ function withSlow(database: Database): Database {
       },
     });
   return { ...database, transaction: (work) => database.transaction((sql) => work(slowed(sql))) };
+}
+
+/** A database of which each seventh statement finds no connection. */
+function withOutages(database: Database): Database {
+  let statements = 0;
+  const begin = () => {
+    statements += 1;
+    if (statements % 7 === 0) throw new NoConnection('the database is restarted');
+  };
+  const plugin: KyselyPlugin = {
+    transformQuery({ node }) {
+      begin();
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return {
+    ...database,
+    sql: database.sql.withPlugin(plugin),
+    async transaction(work) {
+      begin();
+      return database.transaction(work);
+    },
+    async maintenance(work) {
+      begin();
+      return database.maintenance(work);
+    },
+  };
 }
 
 test(`Beside writers nothing is found in sound books, and each of ${PLANTED} changed values is`, {
@@ -91,6 +119,13 @@ test(`Beside writers nothing is found in sound books, and each of ${PLANTED} cha
   expect(nothing).toEqual([]);
   expect(totals[0]!.laws).toContain('counts-of-lists');
   expect(totals[0]!.laws).not.toContain('balance-is-sum');
+  // What was merely not decided leaves the place up to which nothing was found.
+  expect(await verifier.verify({ sinceLast: true })).toMatchObject({
+    looked: { transactions: 0, events: 0 },
+  });
+  expect(await verifierOf(withOutages(database)).verify(WHOLE)).toMatchObject({
+    ...{ holds: true, undecided: [], looked: sound.looked },
+  });
   const facade = createVerifier({
     database,
     clock: createSystemClock(),

@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
 import type { Family } from './laws/law.ts';
+import type { Read } from './patience.ts';
 import { AMOUNTS, KEYS } from './slices.ts';
 import { JOURNAL, LOG, partsOf, type Range } from './walks.ts';
 
@@ -30,7 +31,7 @@ type Named = { resource: string | null; id: string | null };
  * that change without either.
  */
 export async function changedSince(
-  sql: Sql,
+  read: Read,
   tenant: Tenant,
   { events, transactions, isFacade }: { events: Range | null; transactions: Range | null; isFacade: boolean },
 ): Promise<Changed> {
@@ -44,16 +45,16 @@ export async function changedSince(
   };
   const size = () => MOST;
   if (events)
-    for await (const part of partsOf(sql, tenant, LOG, { range: events, size })) {
-      const named = await namedByEvents(sql, tenant, part);
+    for await (const part of partsOf(read, tenant, LOG, { range: events, size })) {
+      const named = await read((sql) => namedByEvents(sql, tenant, part));
       if (!isFacade) addAll(named);
       else for (const { resource, id } of named.rows) add('observed', `${resource}:${id}`);
     }
   if (isFacade) return changed;
   if (transactions)
-    for await (const part of partsOf(sql, tenant, JOURNAL, { range: transactions, size }))
-      addAll(await namedByTransactions(sql, tenant, part));
-  for (const family of UNREPORTED) addAll(await pendingOf(sql, tenant, family));
+    for await (const part of partsOf(read, tenant, JOURNAL, { range: transactions, size }))
+      addAll(await read((sql) => namedByTransactions(sql, tenant, part)));
+  for (const family of UNREPORTED) addAll(await read((sql) => pendingOf(sql, tenant, family)));
   return changed;
 }
 
@@ -105,7 +106,7 @@ function pendingOf(sql: Sql, tenant: Tenant, family: Family) {
 }
 
 /** Reads the days in UTC whose totals the changed resources, and their refunds, are part of, in order. */
-export async function changedDays(sql: Sql, tenant: Tenant, changed: Changed): Promise<Date[]> {
+export async function changedDays(read: Read, tenant: Tenant, changed: Changed): Promise<Date[]> {
   const days = new Set<number>();
   for (const [table, [, begins, ends]] of Object.entries(AMOUNTS)) {
     const families =
@@ -117,11 +118,13 @@ export async function changedDays(sql: Sql, tenant: Tenant, changed: Changed): P
           ? raw`r.resource = ${family} and r.resource_id = any`
           : raw`${raw.raw(KEYS[family].key)} = any`;
       for (let start = 0; start < ids.length; start += MOST) {
-        const { rows } = await raw<{ day: Date }>`
+        const { rows } = await read((sql) =>
+          raw<{ day: Date }>`
           select distinct date_trunc('day', at, 'UTC') as day
           from ${raw.table(table)} r cross join lateral (values (r.${raw.raw(begins)}), (r.${raw.raw(ends)})) i (at)
           where at is not null and ${ofTenant(tenant, 'r')} and ${isChanged}(${ids.slice(start, start + MOST)}::text[])`.execute(
-          sql,
+            sql,
+          ),
         );
         for (const { day } of rows) days.add(day.getTime());
       }

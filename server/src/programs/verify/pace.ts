@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Database } from '../../state/db/database.ts';
+import { OutageError } from '../../kernel/errors.ts';
+import type { Sql } from '../../state/db/database.ts';
 import type { Slice } from './laws/law.ts';
 
 /** Decides how much one statement sees, and how much of the time is left to others. */
@@ -9,6 +10,8 @@ export interface Pace {
   rowsOf(slice: Slice): number;
   /** Learns from a statement that has seen so many rows. */
   learn(slice: Slice, rows: number, ms: number): void;
+  /** Counts a transaction of the run itself. */
+  count(): void;
   /** Waits until the next statement may begin. */
   rest(): Promise<void>;
   /** The most statements at once. */
@@ -36,11 +39,12 @@ const SIZES = { first: 500, few: 250, most: 20_000 };
 const DAYS = { first: 1, few: 1, most: 32 };
 
 export function createPace({
-  database: { sql, engine },
+  countTransactions,
   clock,
   pause,
 }: {
-  database: Pick<Database, 'sql' | 'engine'>;
+  /** Counts the transactions of all; null if nobody else can be a writer. */
+  countTransactions: (() => Promise<number>) | null;
   clock: Clock;
   pause: (ms: number) => Promise<void>;
 }): Pace {
@@ -48,23 +52,23 @@ export function createPace({
   const limits = (slice: Slice) => (slice === 'hours' ? DAYS : SIZES);
   let manner = GENTLE;
   let restMs = 0;
-  let statements = 0;
-  let sample: { at: number; transactions: number; own: number } | null = null;
+  let own = 0;
+  let sampledAt = Number.NEGATIVE_INFINITY;
+  /** The transactions of others at that time; null if they could not be counted. */
+  let others: number | null = null;
 
   /** Looks how many transactions others have had since the last sample. */
   async function observe(): Promise<void> {
-    if (engine === 'pglite' || (sample && clock.ms() - sample.at < SAMPLE_MS)) return;
-    const own = statements;
-    const before = sample;
-    sample = { at: clock.ms(), transactions: before?.transactions ?? 0, own };
-    const { rows } = await raw<{ transactions: number }>`
-      select xact_commit + xact_rollback as transactions from pg_stat_database where datname = current_database()`.execute(
-      sql,
-    );
-    sample.transactions = rows[0]?.transactions ?? 0;
-    if (!before) return;
-    const others = sample.transactions - before.transactions - (own - before.own);
-    manner = others < (BUSY * (sample.at - before.at)) / 1_000 ? FAST : GENTLE;
+    const now = clock.ms();
+    const ms = now - sampledAt;
+    if (!countTransactions || ms < SAMPLE_MS) return;
+    sampledAt = now;
+    const before = others;
+    own += 1;
+    const mine = own;
+    const all = await countTransactions().catch(nullOfOutage);
+    others = all === null ? null : all - mine;
+    if (before !== null && others !== null) manner = others - before < (BUSY * ms) / 1_000 ? FAST : GENTLE;
   }
 
   return {
@@ -77,7 +81,9 @@ export function createPace({
       if (fitting < size || rows >= size)
         sizes.set(slice, Math.round(Math.min(most, Math.max(Math.min(few, size), fitting))));
       restMs = (ms * manner.rest) / (1 - manner.rest);
-      statements += 1;
+    },
+    count() {
+      own += 1;
     },
     async rest() {
       await observe();
@@ -85,4 +91,18 @@ export function createPace({
     },
     lanes: () => manner.lanes,
   };
+}
+
+function nullOfOutage(error: unknown): null {
+  if (error instanceof OutageError) return null;
+  throw error;
+}
+
+/** Counts the transactions that the database has had. */
+export async function countTransactions(sql: Sql): Promise<number> {
+  const { rows } = await raw<{ transactions: number }>`
+    select xact_commit + xact_rollback as transactions from pg_stat_database where datname = current_database()`.execute(
+    sql,
+  );
+  return rows[0]?.transactions ?? 0;
 }

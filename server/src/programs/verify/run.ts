@@ -5,13 +5,11 @@ import type { Database } from '../../state/db/database.ts';
 import type { Law, Slice } from './laws/law.ts';
 import type { Finding, Undecided, Verification, VerifiedLaw } from './model.ts';
 import type { Pace } from './pace.ts';
+import { PAUSE_MS, type Patiently } from './patience.ts';
 import type { Piece } from './pieces.ts';
 import { decide, findingOf, textOf } from './statement.ts';
 
 const MOST_FINDINGS = 1_000;
-/** The statements of a slice that may fail: half a minute of an outage, or so many divisions of what takes too long. */
-const MOST_FAILURES = 30;
-const FAILURE_MS = 1_000;
 
 /** The laws and the findings of one tenant's books. */
 export interface Looker {
@@ -21,8 +19,8 @@ export interface Looker {
   lookThrough(pieces: AsyncIterable<Piece> | Iterable<Piece>): Promise<boolean>;
   /** Counts the laws of a slice as not decided. */
   giveUp(slice: Slice, reason: string): void;
-  /** Whether nothing was found and everything decided. */
-  holds(): boolean;
+  /** Whether something breaks a law; null if nothing was found and something was not decided. */
+  isBroken(): boolean | null;
 }
 
 /** Decides laws by short statements, and keeps what was found. */
@@ -31,6 +29,7 @@ export function createRun({
   clock,
   pace,
   pause,
+  patiently,
   laws,
   isStopped,
 }: {
@@ -38,6 +37,7 @@ export function createRun({
   clock: Clock;
   pace: Pace;
   pause: (ms: number) => Promise<void>;
+  patiently: Patiently;
   laws: readonly Law[];
   isStopped: () => boolean;
 }) {
@@ -48,8 +48,6 @@ export function createRun({
   const texts = new Map<Slice, string>();
   let statements = 0;
   let slowestMs = 0;
-  /** Whether the last slice with a failure was given up: the next one is not waited for. */
-  let isAway = false;
 
   const lawsOf = (slice: Slice) => laws.filter(({ scope }) => scope.includes(slice));
 
@@ -69,7 +67,6 @@ export function createRun({
   function lookerOf(tenant: Tenant): Looker {
     const seen = new Set<string>();
     const given = new Set<Slice>();
-    const failures = new Map<Slice, number>();
 
     function add(finding: Finding | null): void {
       const name = finding && `${finding.law} ${finding.key}`;
@@ -94,6 +91,7 @@ export function createRun({
     ) {
       const own = lawsOf(slice);
       const begun = clock.ms();
+      pace.count();
       const whole = [tenant.accountId, tenant.environment, ...parameters];
       const { found, sums } = await decide(on, textFor(slice), whole);
       for (const { law, row } of found) add(findingOf(own[law]!, tenant, row, numbers, isInside));
@@ -101,7 +99,6 @@ export function createRun({
       pace.learn(slice, rows, ms);
       statements += 1;
       slowestMs = Math.max(slowestMs, ms);
-      isAway = false;
       onDone?.(rows, sums);
     }
 
@@ -116,18 +113,12 @@ export function createRun({
       } catch (error) {
         if (!(error instanceof OutageError)) throw error;
       }
-      const failed = (failures.get(slice) ?? 0) + 1;
-      failures.set(slice, failed);
-      if (failed > (isAway ? 1 : MOST_FAILURES)) {
-        isAway = true;
-        return giveUp(slice, 'the database was away, or the statements took too long');
-      }
-      await pause(FAILURE_MS);
+      await pause(PAUSE_MS);
       const halves = piece.halves?.() ?? [];
       for (const half of halves) await lookAt(half);
       if (halves.length > 0) return;
       try {
-        await database.maintenance((connection) => look(piece, connection));
+        await patiently(() => database.maintenance((connection) => look(piece, connection)));
       } catch (error) {
         if (!(error instanceof OutageError)) throw error;
         giveUp(slice, 'the database was away');
@@ -137,20 +128,24 @@ export function createRun({
     async function lookThrough(pieces: AsyncIterable<Piece> | Iterable<Piece>): Promise<boolean> {
       const running = new Set<Promise<void>>();
       const slices = new Set<Slice>();
-      let failure: { error: unknown } | null = null;
-      for await (const piece of pieces) {
-        slices.add(piece.slice);
-        if (failure || given.has(piece.slice)) break;
-        while (running.size >= pace.lanes()) await Promise.race(running);
-        const done: Promise<void> = lookAt(piece)
-          .catch((error: unknown) => {
-            failure ??= { error };
-          })
-          .finally(() => running.delete(done));
-        running.add(done);
+      const errors: unknown[] = [];
+      try {
+        for await (const piece of pieces) {
+          slices.add(piece.slice);
+          if (errors.length > 0 || given.has(piece.slice)) break;
+          while (running.size >= pace.lanes()) await Promise.race(running);
+          const done: Promise<void> = lookAt(piece)
+            .catch((error: unknown) => {
+              errors.push(error);
+            })
+            .finally(() => running.delete(done));
+          running.add(done);
+        }
+      } finally {
+        // The database may be closed as soon as this one has failed.
+        await Promise.all(running);
       }
-      await Promise.all(running);
-      if (failure) throw (failure as { error: unknown }).error;
+      if (errors.length > 0) throw errors[0];
       return ![...slices].some((slice) => given.has(slice));
     }
 
@@ -158,7 +153,7 @@ export function createRun({
       needs: (slice) => lawsOf(slice).length > 0,
       lookThrough,
       giveUp,
-      holds: () => seen.size === 0 && given.size === 0,
+      isBroken: () => seen.size > 0 || (given.size > 0 ? null : false),
     };
   }
 

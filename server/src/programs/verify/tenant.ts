@@ -1,10 +1,10 @@
 import { DAY_MS, plusMs } from '../../kernel/clock.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import type { Sql } from '../../state/db/database.ts';
 import { changedDays, changedSince } from './changes.ts';
 import { FAMILIES, type Family } from './laws/law.ts';
 import type { Verification } from './model.ts';
 import type { Pace } from './pace.ts';
+import type { Read } from './patience.ts';
 import {
   type Piece,
   pieceOfDays,
@@ -29,7 +29,7 @@ const NUMBERED = { log: LOG, journal: JOURNAL, names: JOURNAL };
 export async function lookAtTenant(
   tenant: Tenant,
   {
-    sql,
+    read,
     looker,
     pace,
     looked,
@@ -37,7 +37,7 @@ export async function lookAtTenant(
     isFacade,
     isWhole,
   }: {
-    sql: Sql;
+    read: Read;
     looker: Looker;
     pace: Pace;
     /** Counts what was looked at. */
@@ -52,7 +52,7 @@ export async function lookAtTenant(
   const { needs, lookThrough } = looker;
 
   // ── The log ─────────────────────────────────────────────────────────────────────────────────────
-  const events = await rangeOf(sql, tenant, LOG, last.version);
+  const events = await rangeOf(read, tenant, LOG, last.version);
   if (events && needs('log'))
     await lookThrough(
       inPieces('log', events, (rows) => {
@@ -71,7 +71,7 @@ export async function lookAtTenant(
   let isSummed = true;
   // Until so few are left that the last statement, which sees the balances, is short.
   while (isSummed && (needsSums || needs('journal') || needs('names'))) {
-    const range = await rangeOf(sql, tenant, JOURNAL, transactions?.head ?? last.number);
+    const range = await rangeOf(read, tenant, JOURNAL, transactions?.head ?? last.number);
     if (!range || (transactions && range.head - range.first < FEW)) break;
     isSummed = await lookThrough(inPieces('journal', range, add));
     if (needs('names')) await lookThrough(inPieces('names', range));
@@ -86,7 +86,7 @@ export async function lookAtTenant(
   if (needs('account')) await lookThrough([pieceOfOne('account')]);
 
   // ── The resources ───────────────────────────────────────────────────────────────────────────────
-  const changed = checkpoint && (await changedSince(sql, tenant, { events, transactions, isFacade }));
+  const changed = checkpoint && (await changedSince(read, tenant, { events, transactions, isFacade }));
   for (const family of FAMILIES)
     if (needs(family))
       await lookThrough(
@@ -95,7 +95,7 @@ export async function lookAtTenant(
 
   // ── The totals of lists ─────────────────────────────────────────────────────────────────────────
   if (needs('hours'))
-    await lookThrough(inDays(changed ? await changedDays(sql, tenant, changed) : await everyDay()));
+    await lookThrough(inDays(changed ? await changedDays(read, tenant, changed) : await everyDay()));
   if (needs('totals')) await lookThrough([pieceOfTotals(COUNTED_LISTS)]);
   return { number, version: events?.head ?? last.version, sums };
 
@@ -105,7 +105,7 @@ export async function lookAtTenant(
     onDone: NonNullable<Piece['onDone']> = () => undefined,
   ): AsyncGenerator<Piece> {
     const size = () => pace.rowsOf(slice);
-    for await (const { first, head } of partsOf(sql, tenant, NUMBERED[slice], { range, size }))
+    for await (const { first, head } of partsOf(read, tenant, NUMBERED[slice], { range, size }))
       yield pieceOfNumbers(slice, [first, head], onDone);
   }
 
@@ -118,7 +118,7 @@ export async function lookAtTenant(
       const limit = pace.rowsOf(family);
       const page: Awaited<ReturnType<typeof nextOf>> = ids
         ? { ids: ids.slice(start, start + limit), next: start + limit < ids.length ? [start + limit] : null }
-        : await nextOf(sql, tenant, { family, after, limit });
+        : await nextOf(read, tenant, { family, after, limit });
       if (page.ids.length > 0) yield pieceOfIds(family, page.ids, onDone);
       if (page.next === null) return;
       after = page.next;
@@ -127,7 +127,7 @@ export async function lookAtTenant(
   }
 
   async function everyDay(): Promise<Date[]> {
-    const days = await daysOf(sql, tenant);
+    const days = await daysOf(read, tenant);
     if (!days) return [];
     const { first, until } = days;
     const count = Math.round((until.getTime() - first.getTime()) / DAY_MS);

@@ -6,7 +6,8 @@ import { DECIDED_LAWS } from './laws/all.ts';
 import type { Law } from './laws/law.ts';
 import { MIRROR_LAWS } from './laws/mirror.ts';
 import type { Verifier } from './model.ts';
-import { createPace } from './pace.ts';
+import { countTransactions, createPace } from './pace.ts';
+import { createPatience, type Read } from './patience.ts';
 import { createRun } from './run.ts';
 import { saveCheckpoint, saveVerified, selectCheckpoint } from './store.ts';
 import { lookAtTenant } from './tenant.ts';
@@ -29,6 +30,7 @@ export function createVerifier({
 }): Verifier & { stop(): void } {
   const { sql } = database;
   let stopped = false;
+  const isStopped = () => stopped;
 
   return {
     stop() {
@@ -38,9 +40,18 @@ export function createVerifier({
       const named = DECIDED_LAWS.find(({ name }) => name === law) ?? null;
       const here = DECIDED_LAWS.filter((each) => isHere(each, isFacade));
       const laws = here.filter((each) => (named ? each === named : !each.onRequest));
-      const tenants = await selectTenants(database, accountId);
-      const pace = createPace({ database, clock, pause });
-      const run = createRun({ database, clock, pace, pause, laws, isStopped: () => stopped });
+      const pace = createPace({
+        countTransactions: database.engine === 'pglite' ? null : () => countTransactions(sql),
+        ...{ clock, pause },
+      });
+      const patiently = createPatience({ clock, pause, isStopped });
+      const read: Read = (work) =>
+        patiently(() => {
+          pace.count();
+          return work(sql);
+        });
+      const tenants = await read(() => selectTenants(database, accountId));
+      const run = createRun({ database, clock, pace, pause, patiently, laws, isStopped });
       const apart = named ? [named] : DECIDED_LAWS.filter((each) => !MIRROR_LAWS.includes(each));
       const left = apart.filter((each) => !here.includes(each));
       if (left.length > 0) run.leaveOut(left, `not in this mode: ${WHERE[isFacade ? 'remote' : 'embedded']}`);
@@ -49,19 +60,22 @@ export function createVerifier({
       for (const { tenant, keptFrom } of tenants) {
         const looker = run.lookerOf(tenant);
         // A law that is asked for by its name is decided on everything.
-        const last = sinceLast && named === null ? await selectCheckpoint(sql, tenant) : null;
+        const last = sinceLast && named === null ? await read(() => selectCheckpoint(sql, tenant)) : null;
         // Events that are gone would have named what has changed.
         const checkpoint = last && last.version >= keptFrom ? last : null;
         hasGoneOn ||= checkpoint !== null;
         const isWhole = named === null;
         const reached = await lookAtTenant(tenant, {
-          ...{ sql, looker, pace, looked, checkpoint, isFacade, isWhole },
+          ...{ read, looker, pace, looked, checkpoint, isFacade, isWhole },
         });
-        if (isWhole) await saveCheckpoint(sql, tenant, looker.holds() ? reached : null);
+        const isBroken = looker.isBroken();
+        // Where something was merely not decided, the checkpoint before it still holds.
+        if (isWhole && isBroken !== null)
+          await read(() => saveCheckpoint(sql, tenant, isBroken ? null : reached));
       }
       const result = run.result(looked);
       if (accountId === undefined && !stopped)
-        await saveVerified(sql, run.verified(result.endedAt), { isWhole: !hasGoneOn });
+        await read(() => saveVerified(sql, run.verified(result.endedAt), { isWhole: !hasGoneOn }));
       return result;
     },
   };
