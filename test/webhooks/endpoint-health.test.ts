@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import { decideHealth, HEALTHY, isHeld } from '../../server/src/webhooks/endpoint-health.ts';
+import { furtherOf } from '../../server/src/webhooks/endpoint-store.ts';
 import {
   accountEndpointId,
   type FurtherEndpoint,
@@ -26,6 +27,10 @@ const endpoint = (health: Partial<FurtherEndpoint> = {}): WebhookEndpoint => ({
 const delivery = { endpointId: OWN, url: `${URL_OF}?token=segredo` };
 const attempted = (before: WebhookEndpoint, delivered: boolean, now: Date, to = delivery) =>
   decideHealth(TENANT, before, to, { delivered, now });
+
+test('An endpoint that was stored without events is sent all of them', () => {
+  expect(furtherOf(endpoint({ events: [] }).further)).toEqual(endpoint().further);
+});
 
 describe('the health of an endpoint', () => {
   test.each([

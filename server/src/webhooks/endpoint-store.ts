@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely';
 import type { Sql } from '../state/db/database.ts';
 import { type Columns, changing, json, type RowsOf, table } from '../state/db/table.ts';
-import type { FurtherEndpoint, SigningSecrets, WebhookEndpoint } from './endpoints.ts';
+import { EVERY_EVENT, type FurtherEndpoint, type SigningSecrets, type WebhookEndpoint } from './endpoints.ts';
 
 const columns = {
   url: changing('url'),
@@ -31,6 +31,8 @@ export const endpointTable = table<WebhookEndpoint, never, never>('webhook_endpo
 export function furtherOf(further: readonly FurtherEndpoint[]): FurtherEndpoint[] {
   return further.map((each) => ({
     ...each,
+    // No events meant all of them before they were named.
+    events: each.events.length > 0 ? each.events : [EVERY_EVENT],
     previousSecrets: previousSecretsOf(each.previousSecrets),
     createdAt: new Date(each.createdAt),
     failingSince: each.failingSince && new Date(each.failingSince),
