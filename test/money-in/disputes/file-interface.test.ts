@@ -3,7 +3,7 @@ import { type ClientRequest, request } from 'node:http';
 import { sql as raw } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_FILE_BYTES } from '../../../server/src/money-in/disputes/files.ts';
-import { DISPUTE_LAWS } from '../../../server/src/programs/verify/laws/disputes.ts';
+import { createVerifier } from '../../../server/src/programs/verify/verifier.ts';
 import { addAccount, addKey, addToken } from '../../support/accounts.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { jpeg, pdf, png } from '../../support/evidence-files.ts';
@@ -239,9 +239,21 @@ test('A submission whose file is lost, cut or no longer listed breaks a law of t
   const { fileId } = (await upload(rest, disputeId)).body;
   await client.request(SUBMIT, { input: { disputeId, fileIds: [fileId] } });
   const { sql: database } = app.database;
-  const broken = async () =>
-    (await raw<{ id: string }>`${raw.raw(DISPUTE_LAWS[0]!.sql)}`.execute(database)).rows.map(({ id }) => id);
+  const verifier = createVerifier({
+    ...{ database: app.database, clock: app.clock, isFacade: false, pause: async () => undefined },
+  });
+  const broken = async () => {
+    const input = { accountId: tenant.accountId, law: 'evidence-has-files', sinceLast: false };
+    const { findings, undecided } = await verifier.verify(input);
+    expect(undecided).toEqual([]);
+    return findings.map(({ key }) => key);
+  };
   expect(await broken()).toEqual([]);
+  const give = (accountId: string) =>
+    raw`update dispute_file set account_id = ${accountId} where file_id = ${fileId}`.execute(database);
+  await give(await addAccount(app));
+  expect(await broken()).toEqual([disputeId]);
+  await give(tenant.accountId);
   await raw`update dispute set files = '[]' where id = ${disputeId}`.execute(database);
   expect(await broken()).toEqual([disputeId]);
   await raw`update dispute set files = ${JSON.stringify([{ fileId, sizeBytes: 1 }])}::jsonb where id = ${disputeId}`.execute(

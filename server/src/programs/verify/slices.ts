@@ -18,6 +18,7 @@ const TABLES = [
   'refund',
   'payment_return',
   'dispute',
+  'dispute_file',
   'payout',
   'subaccount',
   'subaccount_payout',
@@ -207,6 +208,15 @@ const FAMILIES: Record<Family, Rows> = {
   ],
   dispute: [
     ['dispute', all('dispute', 'id')],
+    [
+      'dispute_file',
+      `select f.* from (
+        select file ->> 'fileId' from dispute cross join lateral jsonb_array_elements(files) file
+      ) named (id) cross join lateral (
+        select account_id, environment, dispute_id, file_id, size_bytes from dispute_file
+        where ${OURS} and file_id = named.id limit 1
+      ) f`,
+    ],
     ['event', eventsOf({ dispute: OWN_IDS })],
     [
       'posting',

@@ -17,7 +17,9 @@ export const DISPUTE_LAWS: readonly Law[] = [
         ) listed on true
         left join lateral (
           select size_bytes from dispute_file
-          where dispute_file.file_id = named.file_id and dispute_file.dispute_id = dispute.id limit 1
+          where dispute_file.file_id = named.file_id and dispute_file.dispute_id = dispute.id
+            and dispute_file.account_id = dispute.account_id and dispute_file.environment = dispute.environment
+          limit 1
         ) stored on true
       where listed.size_bytes is null
         or stored.size_bytes <> listed.size_bytes
