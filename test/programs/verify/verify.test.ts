@@ -1,8 +1,9 @@
-import type { CompiledQuery, KyselyPlugin } from 'kysely';
+import { type CompiledQuery, type KyselyPlugin, sql as raw } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSystemClock } from '../../../server/src/kernel/clock.ts';
 import { OutageError } from '../../../server/src/kernel/errors.ts';
-import { saveCheckpoint, selectVerified } from '../../../server/src/programs/verify/store.ts';
+import { pendingOf } from '../../../server/src/programs/verify/changes.ts';
+import { saveCheckpoint, saveVerified, selectVerified } from '../../../server/src/programs/verify/store.ts';
 import { createVerifier } from '../../../server/src/programs/verify/verifier.ts';
 import { type Database, NoConnection, type Sql } from '../../../server/src/state/db/database.ts';
 import { createRandom } from '../../faults/random.ts';
@@ -41,7 +42,7 @@ function withSlow(database: Database): Database {
   return { ...database, transaction: (work) => database.transaction((sql) => work(slowed(sql))) };
 }
 
-/** A database of which each seventh statement finds no connection. */
+/** A database where each seventh statement finds no connection. */
 function withOutages(database: Database): Database {
   let statements = 0;
   const begin = () => {
@@ -104,6 +105,17 @@ test(`Beside writers nothing is found in sound books, and each of ${PLANTED} cha
   expect(since.looked.resources).toBeLessThan(sound.looked.resources);
   // What has not changed was not looked at: each law is as old as before.
   expect(await selectVerified(database.sql)).toEqual(whole);
+  // A law that is new was not decided for what was there before, and is shown only if it is broken.
+  const added = 'evidence-has-files';
+  await database.sql.deleteFrom('verified_law').where('law', '=', added).execute();
+  await verifier.verify({ sinceLast: true });
+  expect(await selectVerified(database.sql)).toEqual(whole.filter(({ law }) => law !== added));
+  await saveVerified(database.sql, [{ law: added, findings: 2, verifiedAt: whole[0]!.verifiedAt }], {
+    isWhole: false,
+  });
+  expect(await selectVerified(database.sql)).toContainEqual({
+    ...{ law: added, findings: 2, verifiedAt: new Date(0) },
+  });
   const named = await verifier.verify({ sinceLast: true, law: 'counts-of-lists' });
   expect(named.statements).toBeGreaterThan(0);
   const [oldest] = (await selectVerified(database.sql)).filter(({ law }) => law === 'counts-of-lists');
@@ -161,4 +173,30 @@ test(`Beside writers nothing is found in sound books, and each of ${PLANTED} cha
   expect(missed).toEqual([]);
   expect(planted).toBe(PLANTED);
   expect(await verifier.verify(WHOLE)).toMatchObject({ holds: true });
+});
+
+test('Pending payments and charges are found by a range of an index for each of their kinds', async () => {
+  const database = await openPrepared('PostgreSQL');
+  onTestFinished(() => database.close());
+  const tenant = { accountId: 'acc_1', environment: 'live' } as const;
+  for (const [family, column] of [
+    ['payment', 'method'],
+    ['charge', 'kind'],
+  ] as const) {
+    const plan = await database.transaction(async (sql) => {
+      await raw`set local enable_seqscan = off`.execute(sql);
+      // The empty table makes all indexes of the tenant's rows equal: only the one by status remains.
+      await raw`
+        do ${raw.raw(`$$ declare each record; begin
+          for each in select indexrelid::regclass as name from pg_index
+            where indrelid = '${family}'::regclass and not indisprimary
+              and indexrelid <> '${family}_by_${column}_and_status'::regclass
+              and not exists (select from pg_constraint where conindid = indexrelid)
+          loop execute format('drop index %s', each.name); end loop;
+        end $$`)}`.execute(sql);
+      const { rows } = await raw<Record<string, string>>`explain ${pendingOf(tenant, family)}`.execute(sql);
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    });
+    expect(plan).toMatch(new RegExp(`Index Cond: .*${column} = ANY .*status = 'pending'`));
+  }
 });

@@ -46,16 +46,25 @@ export async function saveCheckpoint(
   `.execute(sql);
 }
 
-/** Keeps what was found of laws. After a look at what has changed alone they are as old as before. */
+/**
+ * Keeps what was found of laws. After a look at what has changed alone they are as old as before: a law that is new was never decided,
+ * and has a row only if it is broken.
+ */
 export async function saveVerified(
   sql: Sql,
   laws: readonly VerifiedLaw[],
   { isWhole }: { isWhole: boolean },
 ): Promise<void> {
-  if (laws.length === 0) return;
+  const known = new Set(isWhole ? [] : (await selectVerified(sql)).map(({ law }) => law));
+  const kept = laws.filter(({ law, findings }) => isWhole || known.has(law) || findings > 0);
+  if (kept.length === 0) return;
   await sql
     .insertInto('verified_law')
-    .values(laws.map(({ law, findings, verifiedAt }) => ({ law, findings, verified_at: verifiedAt })))
+    .values(
+      kept.map(({ law, findings, verifiedAt }) => ({
+        ...{ law, findings, verified_at: isWhole ? verifiedAt : new Date(0) },
+      })),
+    )
     .onConflict((conflict) =>
       conflict.column('law').doUpdateSet({
         findings: raw<number>`excluded.findings`,
