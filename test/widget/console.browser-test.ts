@@ -128,6 +128,37 @@ it('a refund of what is disputed has words of its own', async () => {
   expect((await answer.promise).message).toMatch(/^O banco de quem pagou está pedindo este valor de volta/);
 });
 
+it('the sums of a month that goes on are read again, and stay where that fails', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { ConsoleReport } = await import('../../widget/console/report.ts');
+  const report = new ConsoleReport();
+  let count = 0;
+  vi.stubGlobal('fetch', async () => {
+    count++;
+    const lines = [{ kind: 'SALE', count, amountCents: 1, serviceFeeCents: 0 }];
+    const balance = { balanceCents: 0 };
+    const closing = { opening: balance, closing: balance, lines, unexplainedCents: 0 };
+    return Response.json({ data: count === 3 ? { wallet: null } : { wallet: { closing } } });
+  });
+  const month = {
+    name: '2026-03',
+    label: 'março',
+    startsAt: '2026-03-01T00:00:00-03:00',
+    endsAt: '2026-04-01T00:00:00-03:00',
+  };
+  const api = { token: '', now: () => new Date('2026-03-31T12:00:00Z') };
+  document.body.append(Object.assign(report, { api, month }));
+  const counted = () => report.querySelector('tbody tr:nth-child(2) td')?.textContent;
+  for (const shown of ['1', '2', '2', '4']) {
+    await waitFor(() => expect([counted(), vi.getTimerCount()]).toEqual([shown, 1]));
+    await vi.advanceTimersByTimeAsync(30_000);
+  }
+  report.remove();
+  await vi.advanceTimersByTimeAsync(90_000);
+  expect(count).toBe(5);
+  vi.useRealTimers();
+});
+
 it('a search is read from the address, and never written into it', async () => {
   const before = location.href;
   const list = Object.assign(document.createElement('p'), {

@@ -9,7 +9,7 @@ const PAGES = [
   { name: '', title: 'Início', scopes: [], load: () => import('./home.ts') },
   {
     name: 'sales',
-    title: 'Pagamentos',
+    title: 'Vendas',
     scopes: ['card_payments', 'payments'],
     load: () => import('./sales.ts'),
   },

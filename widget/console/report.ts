@@ -5,6 +5,9 @@ import { type Api, query } from './api.ts';
 import type { Month } from './months.ts';
 import { REPORT, type Report } from './operations.ts';
 
+/** The pause between two readings of a month that goes on, while the page is visible. */
+const EVERY_MS = 30_000;
+
 /** The sums of a month by kind, between the balances at its ends. */
 export class ConsoleReport extends LitElement {
   static override properties = {
@@ -18,6 +21,7 @@ export class ConsoleReport extends LitElement {
   declare month: Month;
   declare report: Report | null;
   declare failed: boolean;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
     super();
@@ -29,6 +33,11 @@ export class ConsoleReport extends LitElement {
     return this;
   }
 
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.#timer);
+  }
+
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('month')) void this.#read(this.month);
   }
@@ -36,15 +45,30 @@ export class ConsoleReport extends LitElement {
   async #read(month: Month): Promise<void> {
     this.report = null;
     this.failed = false;
+    await this.#readAgain(month);
+  }
+
+  /** Reads the sums, and later once more if the month goes on: the list beneath them is live. */
+  async #readAgain(month: Month): Promise<void> {
+    clearTimeout(this.#timer);
     const { startsAt, endsAt } = month;
     try {
       const { wallet } = await query<{ wallet: { closing: Report } }>(this.api, REPORT, { startsAt, endsAt });
       if (this.month !== month) return;
-      this.report = wallet?.closing ?? null;
-      this.failed = wallet === null;
+      this.report = wallet?.closing ?? this.report;
     } catch {
-      if (this.month === month) this.failed = true;
+      // What was read stays.
     }
+    if (this.month !== month) return;
+    this.failed = this.report === null;
+    if (!this.failed && this.isConnected && this.api.now() < new Date(endsAt)) this.#wait(month);
+  }
+
+  #wait(month: Month): void {
+    this.#timer = setTimeout(
+      () => (document.hidden ? this.#wait(month) : void this.#readAgain(month)),
+      EVERY_MS,
+    );
   }
 
   protected override render(): TemplateResult {

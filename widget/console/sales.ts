@@ -38,6 +38,6 @@ export function render(api: Api): TemplateResult {
     @psa-sort-change=${onChange}
     @psa-refund-request=${refund}
     ${ref(attach)}
-    ><h2 slot="heading">Pagamentos da conta</h2></psa-sales
+    ><h2 slot="heading">Vendas da conta</h2></psa-sales
   >`;
 }

@@ -21,7 +21,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   REQUEST_SUBACCOUNT_PAYOUT: 'Saque de subconta',
   START_CHECKOUT: 'Pagamento no cartão',
   START_PIX_CHECKOUT: 'Pagamento por PIX',
-  SUBMIT_DISPUTE_EVIDENCE: 'Provas de disputa',
+  SUBMIT_DISPUTE_EVIDENCE: 'Defesa de disputa',
   TRANSFER_TO_SUBACCOUNT: 'Transferência a subconta',
 };
 
@@ -131,10 +131,10 @@ function listOf({ requestsInDoubt, disputes, webhookDeliveries, refunds }: Parts
   if (disputes && disputes.totalCount > 0)
     tasks.push({
       name: 'disputes',
-      title: 'Disputas que esperam provas',
+      title: 'Disputas que esperam defesa',
       count: String(disputes.totalCount),
       href: './disputes?statuses=OPEN&sort=due',
-      hint: 'Sem provas até o prazo, os bancos decidem sem elas.',
+      hint: 'Sem defesa até o prazo, os bancos decidem sem ela.',
       items: disputes.nodes
         .map(({ disputeId, amountCents, evidenceDueAt }) => ({
           id: disputeId,
