@@ -218,6 +218,13 @@ describe('the environment', () => {
     expect(readConfig(given).console).toBe(entry);
   });
 
+  test('A console that others reach asks for no key over http', () => {
+    expect(refusal({ PUBLIC_URL: 'http://pay.example', PSA_CONSOLE: 'on' }).message).toMatch(
+      /^PSA_CONSOLE must be off/,
+    );
+    expect(readConfig({ PUBLIC_URL: 'http://localhost:8080', PSA_CONSOLE: 'on' }).console).toBe('key');
+  });
+
   test.each([
     [{}, true],
     [{ PUBLIC_URL: 'http://localhost:8080' }, true],

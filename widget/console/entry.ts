@@ -11,7 +11,6 @@ export interface Entry {
   scopes: readonly string[];
   /** The key of the session; null where the console is open. */
   key: { name: string | null; hint: string | null } | null;
-  sessionExpiresAt: string | null;
   /** Whether refunds and answers to disputes may be requested. */
   mayWrite: boolean;
 }

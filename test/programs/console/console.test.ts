@@ -90,6 +90,9 @@ describe('who may enter', () => {
         /^default-src 'self'; .*require-trusted-types-for/,
       );
       expect(headers.get('content-security-policy')).not.toContain('unsafe');
+      expect(headers.get('content-security-policy')).toContain(
+        `connect-src 'self' ws://${new URL(app.url).host};`,
+      );
     }
     const moved = await fetch(`${app.url}/console?x=1`, { redirect: 'manual' });
     expect([moved.status, moved.headers.get('location')]).toEqual([308, '/console/?x=1']);
@@ -108,6 +111,11 @@ describe('a session', () => {
     });
   });
   afterAll(() => app?.close());
+  const lastEndOfTokens = async () => {
+    const { fn } = app.database.sql;
+    const tokens = app.database.sql.selectFrom('token').select(fn.max('expires_at').as('end'));
+    return (await tokens.executeTakeFirstOrThrow()).end?.getTime();
+  };
   const rows = () => app.database.sql.selectFrom('console_session').selectAll().execute();
   const enter = (cookie: string | undefined) => post(app, 'token', {}, { cookie });
 
@@ -131,7 +139,7 @@ describe('a session', () => {
     const { status, body } = await enter(cookie);
     expect([status, body.environment]).toEqual([201, 'live']);
     expect(codeOf(await wallet(app, body.token))).toBeUndefined();
-    expect(Date.parse(body.expiresAt) - app.clock.ms()).toBe(900_000);
+    expect(await lastEndOfTokens()).toBe(app.clock.ms() + 900_000);
     expect(lines.filter(({ message }) => message.startsWith('console'))).toEqual([
       {
         message: 'console: signed in',
@@ -152,7 +160,7 @@ describe('a session', () => {
     const { status, headers } = await post(app, 'sign-out', {}, { cookie: one.cookie });
     expect([status, headers.getSetCookie()[0]]).toEqual([
       200,
-      'psa_console=; Path=/base/console; Max-Age=0; HttpOnly; SameSite=Strict; Secure',
+      '__Secure-psa_console=; Path=/base/console; Max-Age=0; HttpOnly; SameSite=Strict; Secure',
     ]);
     expect((await enter(one.cookie)).status).toBe(401);
     for (const token of tokens) expect(codeOf(await wallet(app, token))).toBe('UNAUTHENTICATED');
@@ -198,6 +206,14 @@ describe('a session', () => {
     expect([await sessions.find(text), active.size]).toEqual([null, 0]);
   });
 
+  test('A cookie that another host or a page without https has set is no session', async () => {
+    const [own, planted] = [(await signIn(app, LIVE_KEY)).cookie, (await signIn(app, LIVE_KEY)).cookie];
+    expect(own).toMatch(/^__Secure-psa_console=ps_session_/);
+    for (const text of [`${planted}; ${own}`, `${own}; ${planted}`, own.replace('__Secure-', '')])
+      expect((await enter(text)).status).toBe(401);
+    expect((await enter(`other=1; ${own}; psa_console=x`)).status).toBe(201);
+  });
+
   test('Signing in again in a browser ends the session that it had', async () => {
     const one = await signIn(app, LIVE_KEY);
     const other = await signIn(app, LIVE_KEY, { cookie: one.cookie });
@@ -226,8 +242,7 @@ describe('a session', () => {
     const { cookie } = await signIn(app, LIVE_KEY);
     app.clock.advance(12 * HOUR - 100_000);
     const { body } = await enter(cookie);
-    expect(Date.parse(body.expiresAt) - app.clock.ms()).toBe(100_000);
-    expect(body.sessionExpiresAt).toBe(body.expiresAt);
+    expect(await lastEndOfTokens()).toBe(app.clock.ms() + 100_000);
     app.clock.advance(100_000);
     expect((await enter(cookie)).status).toBe(401);
     expect(codeOf(await wallet(app, body.token))).toBe('UNAUTHENTICATED');
@@ -255,7 +270,7 @@ describe('a session', () => {
     const { scopes, token } = sessions.books.answer.body;
     expect(scopes).toEqual(['wallet']);
     expect(codeOf(await client(app, token).send('{ payouts(first: 1) { totalCount } }'))).toBe('FORBIDDEN');
-    expect(sessions.none.answer.body).toMatchObject({ scopes: [], token: null, expiresAt: null });
+    expect(sessions.none.answer.body).toMatchObject({ scopes: [], token: null });
   });
 
   test.each([
@@ -322,7 +337,8 @@ describe('a session', () => {
       expect(refused.headers.getSetCookie()).toEqual([]);
     }
     expect(await rows()).toHaveLength(before.length + 1);
-    for (const text of ['psa_console', 'psa_console=', 'psa_console=x; psa_console=y', 'psa_console=%00'])
+    const name = '__Secure-psa_console';
+    for (const text of [name, `${name}=`, `${name}=x; ${name}=y`, `${name}=%00`])
       expect((await enter(text)).status).toBe(401);
   });
 

@@ -1,4 +1,5 @@
 import { type ClientRequest, request } from 'node:http';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answerTo } from '../../../widget/console/write.ts';
 import { addAccount, addKey } from '../../support/accounts.ts';
@@ -73,13 +74,16 @@ test('A refund asks for the key of the session again, is made once for its idemp
   const again = await post('refunds', { ...input, key: LIVE_KEY });
   expect(again.body).toMatchObject({ refundId: made.body.refundId, replayed: true });
   expect(await refunds()).toHaveLength(1);
-  expect(lines).toContainEqual(
-    expect.objectContaining({
-      audit: 'requested a refund',
-      refundId: made.body.refundId,
-      sessionId: expect.stringMatching(/^ses_/),
-    }),
-  );
+  const asked = { ...input, audit: 'refund', sessionId: expect.stringMatching(/^ses_/) };
+  const { refundId } = made.body;
+  expect(lines.filter((line) => 'audit' in line && line.audit !== 'signed in')).toMatchObject([
+    ...Array.from({ length: 3 }, () => ({ audit: 'wrong key', sessionId: asked.sessionId })),
+    { ...asked, outcome: 'begun' },
+    { ...asked, refundId, replayed: false, outcome: 'done' },
+    { ...asked, outcome: 'begun' },
+    { ...asked, refundId, replayed: true, outcome: 'done' },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain(otherKey);
 });
 
 test('A dispute gets a file and a text of its defence, and is accepted with the key alone', async () => {
@@ -128,6 +132,23 @@ test('Files of the console and of /v1 have the same places', async () => {
     expect.stringContaining('3 open files of one account'),
   ]);
   for (const sent of stalled) sent.destroy();
+});
+
+test('The log says of a change that is refused or whose answer is lost that it was begun, and how it ended', async () => {
+  const from = lines.length;
+  const input = { type: 'card_payment', key: LIVE_KEY };
+  expect((await post('refunds', { ...input, reference: 'PSC-nothing' })).status).toBe(404);
+  const reference = await sell();
+  await sql`alter table refund rename to refund_away`.execute(app.database.sql);
+  const lost = await post('refunds', { ...input, reference });
+  await sql`alter table refund_away rename to refund`.execute(app.database.sql);
+  expect(lost.status).toBe(500);
+  expect(lines.slice(from).filter((line) => 'audit' in line)).toMatchObject([
+    { audit: 'refund', reference: 'PSC-nothing', outcome: 'begun' },
+    { audit: 'refund', reference: 'PSC-nothing', outcome: 'NOT_FOUND' },
+    { audit: 'refund', reference, outcome: 'begun' },
+    { audit: 'refund', reference, outcome: 'unknown' },
+  ]);
 });
 
 test('A lost answer is no refusal, whose request a page would make again with another key', () => {

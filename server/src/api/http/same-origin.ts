@@ -33,16 +33,23 @@ interface Answer {
   headers?: Record<string, string>;
 }
 
-/** The policy of a strict shop: nothing from elsewhere, no inline script or style, no frame around the page. */
-export const PAGE_CSP = [
-  "default-src 'self'",
-  "connect-src 'self' ws: wss:",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "require-trusted-types-for 'script'",
-  'trusted-types lit-html',
-].join('; ');
+/**
+ * The policy of a strict shop: nothing from elsewhere, no inline script or style, no frame around the page. `sockets` are the
+ * sources of its WebSockets.
+ */
+export const pagePolicy = (sockets: string) =>
+  [
+    "default-src 'self'",
+    `connect-src 'self' ${sockets}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types lit-html',
+  ].join('; ');
+
+/** The policy of the demo's and the simulator's pages. */
+export const PAGE_CSP = pagePolicy('ws: wss:');
 
 /** The header that a program sends in place of an Origin. A page of another site cannot send it without a preflight. */
 const ACTION_HEADER = 'x-psa-action';

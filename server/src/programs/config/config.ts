@@ -118,6 +118,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   // A merchant chooses a webhook's URL, and could make the server send requests into its own network.
   if (data.PSA_WEBHOOK_PRIVATE_ADDRESSES && !isLocal)
     throw new ConfigError('PSA_WEBHOOK_PRIVATE_ADDRESSES must be off where HOST is no loopback address');
+  if (data.PSA_CONSOLE && data.PUBLIC_URL?.startsWith('http:') && !isLoopback(data.PUBLIC_URL))
+    throw new ConfigError(
+      'PSA_CONSOLE must be off where PUBLIC_URL is not https: keys could be read on the way',
+    );
   const upstream = toUpstreamConfig(data);
   // Behind a proxy HOST is a loopback address too, and PUBLIC_URL tells the two apart.
   const isReachedLocally = isLocal && isLoopback(data.PUBLIC_URL);

@@ -13,7 +13,7 @@ import type { ClientAddress } from '../../api/http/client-address.ts';
 import { filesRoute } from '../../api/http/files.ts';
 import type { OpenFile, TakeRequest } from '../../api/http/rest-routes.ts';
 import { type RequestContext, type Route, send } from '../../api/http/routes.ts';
-import { createSameOrigin, PAGE_CSP } from '../../api/http/same-origin.ts';
+import { createSameOrigin, pagePolicy } from '../../api/http/same-origin.ts';
 import { widgetPath } from '../../kernel/assets.ts';
 import {
   type Caller,
@@ -56,14 +56,12 @@ const signInInput = z.object({ key: keyText });
 /** The answer to a page that enters. The token is null if the key may read nothing that the console shows. */
 interface Entry {
   token: string | null;
-  expiresAt: Date | null;
   /** The page counts from here: its own clock may be wrong, and the simulator's may be ahead. */
   now: Date;
   environment: Tenant['environment'];
   scopes: DashboardScope[];
   /** The key of the session; null if the console is open. */
   key: { name: string | null; hint: string | null } | null;
-  sessionExpiresAt: Date | null;
   /** Whether refunds and answers to disputes may be requested. */
   mayWrite: boolean;
 }
@@ -90,9 +88,11 @@ export function createConsoleRoutes({
   const { guard, action } = sameOrigin;
   const { pathname, protocol } = new URL(publicUrl);
   const path = `${pathname.replace(/\/$/, '')}/console`;
+  // A browser takes this prefix over https alone, so that a page without it sets no such cookie.
+  const cookieName = protocol === 'https:' ? `__Secure-${COOKIE}` : COOKIE;
   const cookie = (text: string, maxAgeSeconds: number) => ({
     'set-cookie': [
-      `${COOKIE}=${text}`,
+      `${cookieName}=${text}`,
       `Path=${path}`,
       `Max-Age=${maxAgeSeconds}`,
       'HttpOnly',
@@ -103,7 +103,7 @@ export function createConsoleRoutes({
 
   /** Finds the session of a request; null if there is none. */
   async function findSession({ request }: RequestContext): Promise<Session | null> {
-    const text = readCookie(request);
+    const text = readCookie(request, cookieName);
     return text === null ? null : sessions.find(text);
   }
 
@@ -158,31 +158,27 @@ export function createConsoleRoutes({
     const { name, hint } = session.key;
     return {
       token: minted?.token ?? null,
-      expiresAt: minted?.expiresAt ?? null,
       now: clock.now(),
       environment: session.caller.tenant.environment,
       scopes,
       key: { name, hint },
-      sessionExpiresAt: session.expiresAt,
       mayWrite: isUnrestricted(session.caller.credential),
     };
   }
 
   async function enterOpen(tenant: Tenant): Promise<Entry> {
     const scopes = [...DASHBOARD_SCOPES];
-    const { token, expiresAt } = await access.createDashboardToken(tenant, null, {
+    const { token } = await access.createDashboardToken(tenant, null, {
       scopes,
       expiresInSeconds: CONSOLE_TOKEN_SECONDS,
     });
     const { environment } = tenant;
     return {
       token,
-      expiresAt,
       now: clock.now(),
       environment,
       scopes,
       key: null,
-      sessionExpiresAt: null,
       mayWrite: operations !== null,
     };
   }
@@ -212,12 +208,13 @@ export function createConsoleRoutes({
         ...{ operations, sameOrigin, findActor, openFile, audit },
         async confirm(session, key, context) {
           const caller = await authenticate(key, context).catch(toNull);
-          if (caller?.credential.id !== session.key.id)
-            throw new ValidationError([{ path: 'key', message: 'must be the key of this session' }]);
+          if (caller?.credential.id === session.key.id) return;
+          audit('wrong key', session);
+          throw new ValidationError([{ path: 'key', message: 'must be the key of this session' }]);
         },
       })
     : [];
-  return [token, ...(open ? [] : [signIn, signOut]), ...writes, ...pageRoutes(path).map(guard)];
+  return [token, ...(open ? [] : [signIn, signOut]), ...writes, ...pageRoutes(path, publicUrl).map(guard)];
 }
 
 const COOKIE = 'psa_console';
@@ -228,16 +225,15 @@ function toNull(error: unknown): null {
   throw error;
 }
 
-/** Reads the session's text from the cookie; null if there is none. */
-function readCookie({ headers: { cookie = '' } }: IncomingMessage): string | null {
-  for (const part of cookie.split(';')) {
-    const [name, text = ''] = part.trim().split('=');
-    if (name === COOKIE && text !== '') return text;
-  }
-  return null;
+/** Reads the session's text from the cookie; null if there is none, or if another host of the domain has set a second one. */
+function readCookie({ headers: { cookie = '' } }: IncomingMessage, name: string): string | null {
+  const pairs = cookie.split(';').map((part) => part.trim().split('='));
+  const [pair, ...others] = pairs.filter(([each]) => each === name);
+  return (others.length === 0 && pair?.[1]) || null;
 }
 
-function pageRoutes(path: string): Route[] {
+function pageRoutes(path: string, publicUrl: string): Route[] {
+  const sockets = new URL('/', publicUrl).origin.replace(/^http/, 'ws');
   const files = filesRoute({
     prefix: '/console',
     folder: widgetPath('dist/console/'),
@@ -245,7 +241,7 @@ function pageRoutes(path: string): Route[] {
       'cache-control': file.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
       ...(file.endsWith('.html')
         ? {
-            'content-security-policy': PAGE_CSP,
+            'content-security-policy': pagePolicy(sockets),
             'cross-origin-opener-policy': 'same-origin',
             'referrer-policy': 'same-origin',
             'x-robots-tag': 'noindex',

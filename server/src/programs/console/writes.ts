@@ -6,7 +6,7 @@ import type { OpenFile } from '../../api/http/rest-routes.ts';
 import { HttpError, type RequestContext, type Route } from '../../api/http/routes.ts';
 import type { SameOrigin } from '../../api/http/same-origin.ts';
 import { assertUnrestrictedKey } from '../../kernel/caller.ts';
-import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
+import { OutageError, PaymentError, PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { plainText } from '../../kernel/text.ts';
 import {
@@ -84,9 +84,25 @@ export function createWriteRoutes({
     return actor;
   }
 
-  const record = ({ session }: Actor, happened: string, details: object) => {
-    if (session) audit(happened, session, details);
-  };
+  /** Makes a change between two lines of the audit: the change may be made, and its answer lost. */
+  async function recorded<Body extends object>(
+    { session }: Actor,
+    what: string,
+    details: object,
+    change: () => Promise<Body>,
+  ): Promise<Body> {
+    if (!session) return change();
+    audit(what, session, { ...details, outcome: 'begun' });
+    try {
+      const body = await change();
+      audit(what, session, { ...details, ...body, outcome: 'done' });
+      return body;
+    } catch (error) {
+      const isRefusal = error instanceof PaymentError && !(error instanceof OutageError);
+      audit(what, session, { ...details, outcome: isRefusal ? error.code : 'unknown' });
+      throw error;
+    }
+  }
 
   return [
     action(
@@ -94,29 +110,34 @@ export function createWriteRoutes({
       consoleRefundInput,
       async ({ key, type, reference: id, ...input }, context) => {
         const actor = await admitWithKey(context, key);
-        const requested = operations().refunds.request(actor.tenant, { type, id }, input);
-        const { refund, replayed } = await requested.catch(nameReference);
-        const { refundId, status, amountCents } = refund;
-        record(actor, 'requested a refund', { refundId, amountCents });
-        return { status: 201, body: { refundId, status, amountCents, replayed } };
+        const { amountCents, idempotencyKey } = input;
+        const details = { type, reference: id, amountCents, idempotencyKey };
+        const body = await recorded(actor, 'refund', details, async () => {
+          const requested = operations().refunds.request(actor.tenant, { type, id }, input);
+          const { refund, replayed } = await requested.catch(nameReference);
+          const { refundId, status, amountCents } = refund;
+          return { refundId, status, amountCents, replayed };
+        });
+        return { status: 201, body };
       },
     ),
     action(/^\/console\/disputes\/evidence$/, submitDisputeEvidenceInput, async (input, context) => {
       const actor = await admit(context);
       const { disputeId, ...evidence } = input;
-      const { dispute, replayed } = await operations().disputes.submitEvidence(
-        actor.tenant,
-        disputeId,
-        evidence,
-      );
-      record(actor, 'submitted evidence', { disputeId });
-      return { status: 201, body: { disputeId, status: dispute.status, replayed } };
+      const body = await recorded(actor, 'evidence', { disputeId }, async () => {
+        const { disputes } = operations();
+        const { dispute, replayed } = await disputes.submitEvidence(actor.tenant, disputeId, evidence);
+        return { disputeId, status: dispute.status, replayed };
+      });
+      return { status: 201, body };
     }),
     action(/^\/console\/disputes\/accept$/, acceptInput, async ({ key, disputeId }, context) => {
       const actor = await admitWithKey(context, key);
-      const { dispute, replayed } = await operations().disputes.accept(actor.tenant, disputeId);
-      record(actor, 'accepted a dispute', { disputeId });
-      return { body: { disputeId, status: dispute.status, replayed } };
+      const body = await recorded(actor, 'acceptance', { disputeId }, async () => {
+        const { dispute, replayed } = await operations().disputes.accept(actor.tenant, disputeId);
+        return { disputeId, status: dispute.status, replayed };
+      });
+      return { body };
     }),
     post(/^\/console\/disputes\/(?<disputeId>[^/]+)\/files$/, async (context) => {
       const { request, response, params, url } = context;
@@ -131,9 +152,12 @@ export function createWriteRoutes({
       if (response.destroyed) throw new HttpError(400, 'The client has left');
       response.once('close', openFile(actor.tenant));
       const content = await readFile(request, FILES, null);
-      const { file, replayed } = await disputeFiles.upload(actor.tenant, disputeId, { name, ...content });
-      record(actor, 'uploaded a file', { disputeId, fileId: file.fileId });
-      return { status: 201, body: { fileId: file.fileId, replayed } };
+      const body = await recorded(actor, 'file', { disputeId }, async () => {
+        const input = { name, ...content };
+        const { file, replayed } = await disputeFiles.upload(actor.tenant, disputeId, input);
+        return { fileId: file.fileId, replayed };
+      });
+      return { status: 201, body };
     }),
   ];
 }
