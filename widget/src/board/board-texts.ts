@@ -1,5 +1,7 @@
+import type { CheckoutError } from '../checkout-state.ts';
 import { importAgain } from '../import-again.ts';
 import type { Locale } from '../locale.ts';
+import type { SharedTexts } from './locales/texts.ts';
 
 interface Formats {
   money: (cents: number) => string;
@@ -73,6 +75,21 @@ export class BoardTexts<T> {
     const texts = this.#loaded[this.#locale!] ?? (this.#catalog.portuguese as T);
     const text = this.#labels?.[name] ?? texts[name] ?? texts['UNKNOWN' as keyof T];
     return String(text).replace(/\{(\w+)\}/g, (_, key: string) => String(values[key] ?? ''));
+  }
+
+  /** The text for an error. */
+  problem({ code, reason, retryAfterSeconds }: CheckoutError): string {
+    const name: keyof SharedTexts =
+      reason === 'FORBIDDEN'
+        ? 'forbidden'
+        : /timeout|network/.test(code)
+          ? 'network'
+          : /server|unknown|aborted/.test(code)
+            ? 'server'
+            : /unau|rate/.test(code)
+              ? (code as 'unauthorized')
+              : 'contact';
+    return this.text(name as keyof T, { seconds: retryAfterSeconds ?? 60 });
   }
 
   /** The text for one or for many, with their number. */

@@ -87,7 +87,7 @@ export class Hub {
       this.#transport === host.transport &&
       (host.token
         ? this.#token === host.token
-        : this.#firstRenewal === host.renewToken && (this.token || undefined) === this.#token)
+        : this.#firstRenewal === host.renewToken && this.token === this.#token)
     );
   }
 

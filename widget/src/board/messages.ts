@@ -9,20 +9,9 @@ export function problem<T extends SharedTexts>(
   data: BoardController,
 ): TemplateResult | '' {
   if (!data.error) return '';
-  const { code, reason, retryAfterSeconds } = data.error;
-  const name: keyof SharedTexts =
-    reason === 'FORBIDDEN'
-      ? 'forbidden'
-      : /timeout|network/.test(code)
-        ? 'network'
-        : /server|unknown|aborted/.test(code)
-          ? 'server'
-          : /unau|rate/.test(code)
-            ? (code as 'unauthorized')
-            : 'contact';
   return html`
     <div part="error" class="problem">
-      ${line(texts.text(name, { seconds: retryAfterSeconds ?? 60 }))}
+      ${line(texts.problem(data.error))}
       <button part="retry-button" class="quiet" @click=${() => data.retry()} .textContent=${texts.text('retry')}></button>
     </div>
   `;

@@ -38,8 +38,12 @@ export class PageRequest {
     this.#set(answer ? 'sending' : '');
     if (!answer) return;
     try {
-      const refusal = await answer;
-      this.#set(refusal ? 'refused' : 'done', refusal?.message);
+      const refusal: { message?: unknown } | null | undefined = await answer;
+      const message = refusal?.message;
+      if (typeof message === 'string' && message) return this.#set('refused', message);
+      // Such as a Response of fetch, which may be of a success or of a failure.
+      if (refusal != null) console.error(`${name}: the answer is neither nothing nor { message }`, refusal);
+      this.#set(refusal == null ? 'done' : 'failed');
     } catch {
       this.#set('failed');
     }

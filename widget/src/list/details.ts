@@ -3,6 +3,7 @@
 import type { html as Html, LitElement, TemplateResult } from 'lit';
 import { adoptStyles } from '../adopt-styles.ts';
 import type { BoardTexts } from '../board/board-texts.ts';
+import type { CheckoutError } from '../checkout-state.ts';
 import { styles } from './details.styles.ts';
 import type { ListTexts } from './locales/texts.ts';
 import type { Row } from './row-list.ts';
@@ -17,12 +18,10 @@ export interface DetailsPanel {
 /** The panel gets Lit and the parts of the element from its first file, which its chunk must not import. */
 export interface DetailsParts<R, T> {
   html: typeof Html;
-  /** The document of a whole row; undefined if the rows are whole. A chunk with it would be shared with the first file, which had to load it. */
-  document: string | undefined;
-  /** Whether a row of the list is newer than another one, if that is not in the versions alone. */
-  isNewer: ((row: R, known: R) => boolean) | undefined;
   host: LitElement;
   data: {
+    /** The kind has the document of a whole row; without one the rows are whole. A chunk with it would be shared with the first file, which had to load it. */
+    readonly kind: { isNewer?(row: R, known: R): boolean; documents: { details?: string } };
     readonly connectedSignal: AbortSignal;
     /** The rows of an account; another one has another list. */
     readonly list: { get(id: string): R | undefined };
@@ -67,9 +66,10 @@ const isLater = (row: Row, known: Row) => (row.version ?? 0) > (known.version ??
 
 /** Creates the panel of an element. */
 export function createDetailsPanel<R extends Row, Full extends R, T extends ListTexts>(
-  { html, host, data, texts, document, isNewer = isLater }: DetailsParts<R, T>,
+  { html, host, data, texts }: DetailsParts<R, T>,
   { describe, reset, portuguese }: DetailsKind<R, Full, T>,
 ): DetailsPanel {
+  const { documents, isNewer = isLater } = data.kind;
   adoptStyles(host, styles);
   texts.addPortuguese(portuguese);
   let openId = '';
@@ -77,7 +77,9 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
   let full: Full | undefined;
   let isReading = false;
   let isOutdated = false;
-  let isFailed = false;
+  let error: CheckoutError | undefined;
+  /** Whether the pointer went down beside the panel: a selection of text may end there. */
+  let isBeside = false;
 
   const dialog = () => host.renderRoot.querySelector('dialog');
   const close = () => dialog()?.close();
@@ -85,22 +87,27 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
   /** Reads the open row, once more if it changes meanwhile. */
   async function read(): Promise<void> {
     isOutdated = true;
-    if (!document || isReading) return;
+    if (!documents.details || isReading) return;
     isReading = true;
     while (isOutdated && openId) {
-      isOutdated = isFailed = false;
+      isOutdated = false;
+      error = undefined;
       const id = openId;
       try {
-        const { node } = await data.request<{ node: Full | null }>(document, { id }, data.connectedSignal);
+        const { node } = await data.request<{ node: Full | null }>(
+          documents.details,
+          { id },
+          data.connectedSignal,
+        );
         if (id === openId) full = node ?? full;
         else isOutdated = true;
-      } catch {
-        isFailed = id === openId;
+      } catch (thrown) {
+        if (id === openId) error = thrown as CheckoutError;
         isOutdated = id !== openId;
       }
-      host.requestUpdate();
     }
     isReading = false;
+    host.requestUpdate();
   }
 
   function facts(all: readonly Fact[]): TemplateResult {
@@ -144,7 +151,9 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
       void read();
       host.requestUpdate();
       void host.updateComplete.then(() => {
-        if (!dialog()?.open) dialog()?.showModal();
+        // The page may have removed the element while the chunk was loaded.
+        if (!host.isConnected) openId = '';
+        else if (!dialog()?.open) dialog()?.showModal();
       });
     },
     onRow(id = openId) {
@@ -166,7 +175,8 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
           full = undefined;
           host.requestUpdate();
         }}
-        @click=${({ target }: Event) => target === dialog() && close()}
+        @pointerdown=${({ target }: Event) => (isBeside = target === dialog())}
+        @click=${({ target }: Event) => isBeside && target === dialog() && close()}
       >
         <div class="panel">
           <button part="close-button" class="close" type="button" aria-label=${texts.text('close')} @click=${close}>
@@ -174,10 +184,10 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
           </button>
           ${row ? content(row) : ''}
           <p role="status">${
-            isFailed
-              ? html`<span .textContent=${texts.text('network')}></span>
+            error
+              ? html`<span .textContent=${texts.problem(error)}></span>
                   <button class="quiet" type="button" .textContent=${texts.text('retry')} @click=${read}></button>`
-              : html`<span .textContent=${document && openId && !full ? texts.text('loading') : ''}></span>`
+              : html`<span .textContent=${isReading && !full ? texts.text('loading') : ''}></span>`
           }</p>
         </div>
       </dialog>`;

@@ -18,8 +18,8 @@ export class Figures<Answer> {
   #reading: object | undefined;
   /** Whether a row has changed during it. */
   #isExpired = false;
-  /** The time of the last reading, in milliseconds; before the first one of a filter there is none. */
-  #readAt = Number.NEGATIVE_INFINITY;
+  /** The time of the filter's last reading, in milliseconds; 0 before the first. */
+  #readAt = 0;
 
   constructor(read: () => Promise<Answer>, onRead: () => void) {
     this.#read = read;
@@ -31,7 +31,7 @@ export class Figures<Answer> {
     if (key === this.key) return;
     clearTimeout(this.#timer);
     this.#timer = this.#reading = undefined;
-    this.#readAt = Number.NEGATIVE_INFINITY;
+    this.#readAt = 0;
     this.key = key;
     if (!key) this.value = undefined;
     this.isOld = Boolean(this.value);
@@ -42,7 +42,7 @@ export class Figures<Answer> {
   expire(): void {
     this.#isExpired = true;
     if (!this.key || this.#reading) return;
-    const waitMs = Math.max(0, this.#readAt + READ_EVERY_MS - performance.now());
+    const waitMs = Math.max(0, this.#readAt + READ_EVERY_MS - Date.now());
     this.#timer ??= setTimeout(() => void this.#load(), waitMs);
   }
 
@@ -51,7 +51,7 @@ export class Figures<Answer> {
     this.#reading = reading;
     this.#timer = undefined;
     this.#isExpired = false;
-    this.#readAt = performance.now();
+    this.#readAt = Date.now();
     try {
       const value = await this.#read();
       if (reading !== this.#reading) return;

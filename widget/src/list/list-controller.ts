@@ -107,7 +107,7 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
   }
 
   /** Loads pages until `maxRows` rows are loaded, or all, and then sorts them at once. */
-  loadAll(maxRows = MAX_ROWS): void {
+  loadAll(maxRows = MAX_ROWS, keep = false): void {
     void this.#load('all', async (fetchPage) => {
       while (!this.list.complete && this.list.loaded < maxRows) {
         this.list.append(
@@ -115,7 +115,8 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
         );
         this.host.requestUpdate();
       }
-    }).then(() => this.arrange(false));
+      this.arrange(keep);
+    });
   }
 
   /** Retries the page that failed. */
@@ -125,9 +126,9 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
     else this.loadMore();
   }
 
-  /** Updates the rows on the screen; a frozen order is kept. */
-  arrange(freeze: boolean = this.host.freezeOrder): void {
-    this.list.arrange(freeze);
+  /** Updates the rows on the screen; a frozen order is kept, unless `keep` is false. */
+  arrange(keep = true): void {
+    this.list.arrange(keep && this.host.freezeOrder);
     this.host.requestUpdate();
   }
 
@@ -153,13 +154,14 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
     this.#allowed = answer.updateKinds;
     this.#isFirstPoll = true;
     this.#loading?.abort();
-    this.list.restart(view, this.kind.listOf(answer));
     // The rows of another filter do not stay, even if the pointer is in the table.
-    this.arrange(!isOther && this.host.freezeOrder);
+    const keep = !isOther && !!this.list.ids[0];
+    this.list.restart(view, this.kind.listOf(answer));
+    this.arrange(keep);
     this.host.onRow();
     // The view has changed during the request.
     if (view !== this.host.view) this.setView(this.host.view);
-    else this.#loadAllIfFew();
+    else this.#loadAllIfFew(keep);
     return answer.updatesCursor;
   }
 
@@ -197,13 +199,13 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
 
   onUpdate(update: object): void {
     const changed = this.kind.rowOf(update);
-    const { row, previous } = changed ?? {};
+    const { row, previous, isOfRow } = changed ?? {};
     if (row) this.host.onRow(row.id);
     // The stream has the rows of every filter: the server says which of them are new ones of this.
-    if (row && (this.list.get(row.id) || !this.host.view.filter)) {
+    if (row && (this.list.get(row.id) || !(isOfRow || this.host.view.filter))) {
       this.#apply(row, previous);
       this.#arrangeInFrame();
-    } else if (row !== null) void this.#readNew();
+    } else if (row !== null && !isOfRow) void this.#readNew();
   }
 
   /** Reads the newest rows, once for many updates. */
@@ -251,10 +253,10 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
   }
 
   /** Loads all rows of a view that is sorted here, if they are few: only all of them can be sorted. */
-  #loadAllIfFew(): void {
+  #loadAllIfFew(keep = false): void {
     const { sortedLocally, complete, total } = this.list;
     if (sortedLocally && !complete && total <= AUTO_LOAD_ROWS && this.phase !== 'error')
-      this.loadAll(AUTO_LOAD_ROWS);
+      this.loadAll(AUTO_LOAD_ROWS, keep);
   }
 
   async #load(

@@ -6,6 +6,7 @@ import { Announcer } from './announcer.ts';
 import { columns, filters, news, readView, searchField } from './controls.ts';
 import { DrawnRows } from './drawn-rows.ts';
 import { createExportButton } from './export-button.ts';
+import type { Figures } from './figures.ts';
 import { ListController, type ListHost } from './list-controller.ts';
 import type { ListKind } from './list-kind.ts';
 import type { ListTexts } from './locales/texts.ts';
@@ -46,6 +47,8 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
   /** @internal The filter and the order, as read from the properties. */
   view: View;
 
+  /** The figures above the table; not every list has them. */
+  declare protected readonly figures?: Figures<unknown>;
   protected readonly data: ListController<R, T>;
   protected readonly texts: BoardTexts<T>;
   readonly #kind: ListKind<R, T>;
@@ -109,6 +112,7 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
     super.disconnectedCallback();
     this.#connected?.abort();
     this.#announcer.stop();
+    this.figures?.follow('');
     this.renderRoot?.querySelector('dialog')?.close();
     this.#pointerInside = false;
   }
@@ -128,9 +132,10 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
     if (groupChanged && this.data.list.matches(this.#kind.groupOf(row))) this.#announcer.addChange(kind, row);
   }
 
-  /** @internal Reads the details of a row again, if they are open; without an id those of any row. */
+  /** @internal Reads the figures again, and the details of a row if they are open; without an id those of any row. */
   onRow(id?: string): void {
     this.#details.onRow(id);
+    this.figures?.expire();
   }
 
   protected override get isEmpty(): boolean {

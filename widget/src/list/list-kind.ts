@@ -18,8 +18,13 @@ export interface ListKind<R extends Row, T extends ListTexts> extends RowKind<R>
   /** The list in the answer to each of them. The first one may have `updateKinds`, too: the kinds that the token may follow. */
   listOf(answer: object): Page<R>;
   topic: Topic;
-  /** The row in an update, and its group before; null if the update is of another kind, undefined if it has no row and says that there are new ones. */
-  rowOf(update: object): { row: R | null; previous?: string | null | undefined } | undefined;
+  /**
+   * The row in an update, and its group before; null if the update is of another kind, undefined if it has no row and says that
+   * there are new ones. With `isOfRow` the update is of something else of the row: a row that is not loaded stays so.
+   */
+  rowOf(
+    update: object,
+  ): { row: R | null; previous?: string | null | undefined; isOfRow?: boolean } | undefined;
   columns: readonly string[];
   cells(row: R, texts: BoardTexts<T>): TemplateResult;
   /** The values for the announcement of a row. */

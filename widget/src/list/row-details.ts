@@ -17,8 +17,8 @@ export interface RowDetails {
 
 /** Creates the details of a list's rows; the first ones load the chunk of their panel. */
 export function createRowDetails<R extends Row, T extends ListTexts>(
-  { title, documents, loadDetails, isNewer }: ListKind<R, T>,
-  parts: Omit<DetailsParts<R, T>, 'html' | 'document' | 'isNewer'> & { texts: BoardTexts<T> },
+  { title, loadDetails }: ListKind<R, T>,
+  parts: Omit<DetailsParts<R, T>, 'html'> & { texts: BoardTexts<T> },
 ): RowDetails {
   let panel: DetailsPanel | undefined;
   let isLost = false;
@@ -27,7 +27,7 @@ export function createRowDetails<R extends Row, T extends ListTexts>(
       if (!loadDetails) return;
       try {
         const { createDetails } = await importAgain(`${title}.details`, loadDetails);
-        panel ??= createDetails({ html, document: documents.details, isNewer, ...parts });
+        panel ??= createDetails({ html, ...parts });
         panel.open(id);
         isLost = false;
       } catch {

@@ -18,6 +18,13 @@ import type { Sale, SaleDetails } from './operations.ts';
 /** A sale in its panel, whose rest may not have been read yet. */
 type Shown = Sale & Partial<SaleDetails>;
 
+/** The words for the service's own reasons; any other one is in the words of a bank or of an acquirer. */
+const REASONS: Record<string, keyof Texts | undefined> = {
+  paid_elsewhere: 'paidElsewhere',
+  canceled: 'paidAfterCancel',
+  underpaid: 'underpaid',
+};
+
 export function createDetails(parts: DetailsParts<Sale, Texts>): DetailsPanel {
   const { texts } = parts;
   const form = createRefundForm(parts, (id) => panel.onRow(id));
@@ -70,13 +77,17 @@ export function createDetails(parts: DetailsParts<Sale, Texts>): DetailsPanel {
       !!canceledAt && { at: canceledAt, words: words('canceled') },
       !!paidAt && { at: paidAt, words: words(paidLate ? 'stepPaidLate' : 'stepPaid') },
       !!releasedAt && { at: releasedAt, words: words('stepReleased') },
-      status === 'FAILED' && { at: null, words: words('stepFailed'), note: failureReason },
+      status === 'FAILED' && {
+        at: null,
+        words: words('stepFailed'),
+        note: failureReason && (REASONS[failureReason] ? words(REASONS[failureReason]) : failureReason),
+      },
       // The refunds say the same, if there are any.
       !!refundedAt && !refunds && { at: refundedAt, words: words('stepRefunded') },
-      ...returnedCredits.map(({ amountCents, receivedAt }) => ({
-        at: receivedAt,
-        words: words('stepCredit', amountCents),
-      })),
+      ...returnedCredits.flatMap(({ amountCents, receivedAt, returnedAt }) => [
+        { at: receivedAt, words: words('stepCredit', amountCents) },
+        { at: returnedAt, words: words(returnedAt ? 'stepReturned' : 'stepReturning', amountCents) },
+      ]),
       ...(refunds ?? []).flatMap(({ amountCents, createdAt: at, reason, ...end }) => [
         { at, words: words('stepRefund', amountCents), note: reason },
         end.status === 'COMPLETED' && { at: end.completedAt, words: words('stepRefundDone', amountCents) },
@@ -120,6 +131,12 @@ interface Draft {
 }
 
 type Attempt = Pick<RefundRequest, 'amountCents' | 'maxCents' | 'idempotencyKey'>;
+
+/** The most that a refund may take: 0 until the sale was read, and what no refund has given back if the service does not report it. */
+function mostOf({ refundableCents, amountCents, refundedCents }: Shown): number {
+  if (refundableCents === undefined) return 0;
+  return refundableCents ?? amountCents - (refundedCents ?? 0);
+}
 
 /** Creates the form that requests the refund of a sale from the page. `onSent`: called when the page has done so. */
 function createRefundForm({ html, host, texts }: DetailsParts<Sale, Texts>, onSent: (id: string) => void) {
@@ -183,7 +200,7 @@ function createRefundForm({ html, host, texts }: DetailsParts<Sale, Texts>, onSe
       shownId = sale.id;
       const { request, last, isInvalid } = draftOf(sale);
       const { state, message } = request;
-      const most = sale.status === 'PAID' ? (sale.refundableCents ?? 0) : 0;
+      const most = sale.status === 'PAID' ? mostOf(sale) : 0;
       const actions = (host as { actions?: string }).actions ?? '';
       if (!/\brefund\b/.test(actions) || (!most && !state)) return '';
       // The amount without an answer can be tried again, also where it has left nothing to refund.

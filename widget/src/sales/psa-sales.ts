@@ -150,7 +150,7 @@ export class PsaSales extends ListElement<Sale, Texts> {
   declare addEventListener: Listener<PsaSalesEventMap> & LitElement['addEventListener'];
   declare removeEventListener: Listener<PsaSalesEventMap> & LitElement['removeEventListener'];
 
-  readonly #totals = new Figures<SalesTotals>(
+  protected override readonly figures = new Figures<SalesTotals>(
     () => this.#readTotals(),
     () => this.requestUpdate(),
   );
@@ -168,33 +168,22 @@ export class PsaSales extends ListElement<Sale, Texts> {
 
   /** The totals of the filter by status, as the server adds them up; undefined until it has. */
   get totals(): SalesTotals | undefined {
-    return this.#totals.isOld ? undefined : this.#totals.value;
-  }
-
-  /** @internal */
-  override onRow(id?: string): void {
-    super.onRow(id);
-    this.#totals.expire();
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#totals.follow('');
+    return this.figures.isOld ? undefined : this.figures.value;
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
-    if (this.phase === 'ready') this.#totals.follow(JSON.stringify(this.#filter ?? {}));
+    if (this.phase === 'ready') this.figures.follow(JSON.stringify(this.#filter ?? {}));
     // The totals of an account whose sales are gone do not stay.
-    else if (this.isEmpty) this.#totals.follow('');
+    else if (this.isEmpty) this.figures.follow('');
   }
 
   protected override renderSummary(): TemplateResult | '' {
-    const { isExact, groups = [] } = this.#totals.value ?? {};
+    const { isExact, groups = [] } = this.figures.value ?? {};
     const { formats } = this.texts;
     const shown = STATUSES.flatMap((status) => groups.filter((group) => group.status === status));
     if (!shown[0]) return '';
-    return html`<dl part="summary" class="summary ${this.#totals.isOld ? 'stale' : ''}">${shown.map(
+    return html`<dl part="summary" class="summary ${this.figures.isOld ? 'stale' : ''}">${shown.map(
       ({ status, count, amountCents }) => {
         const amount = formats.money(amountCents);
         return html`<div>

@@ -30,8 +30,8 @@ export const sales: ListKind<Sale, Texts> = {
   topic: SALES_TOPIC,
   rowOf(update) {
     const { sale, saleBefore, refund } = update as SaleUpdate;
-    // A refund changes its sale, and not the sale's status before its end.
-    return { row: sale ?? refund?.of ?? null, previous: sale ? saleBefore : refund?.of?.status };
+    // That of a refund has its sale as it is now, whose own update says what it was before.
+    return sale ? { row: sale, previous: saleBefore } : { row: refund?.of ?? null, isOfRow: true };
   },
   time: 'created',
   timeOf: ({ createdAt }) => createdAt,

@@ -131,7 +131,7 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
   #days = new Map<string, WalletEntry>();
   /** The rows with their headings, and the ids for which they were arranged: a table that scrolls reads them often. */
   #arranged: { ids: readonly string[]; rows: readonly string[] } = { ids: [], rows: [] };
-  readonly #closing = new Figures<Closing>(
+  protected override readonly figures = new Figures<Closing>(
     () => this.#readClosing(),
     () => this.requestUpdate(),
   );
@@ -145,23 +145,12 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
     return this.data.list.shown;
   }
 
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#closing.follow('');
-  }
-
-  /** @internal */
-  override onRow(id?: string): void {
-    super.onRow(id);
-    this.#closing.expire();
-  }
-
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
     const period = this.#period;
-    if (this.phase === 'ready') this.#closing.follow(period);
+    if (this.phase === 'ready') this.figures.follow(period);
     // The balances of another period, or of an account whose entries are gone, do not stay.
-    else if (this.isEmpty || period !== this.#closing.key) this.#closing.follow('');
+    else if (this.isEmpty || period !== this.figures.key) this.figures.follow('');
   }
 
   /** Puts the heading of each day above its first entry. */
@@ -192,13 +181,13 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
 
   protected override renderSummary(): TemplateResult | '' {
     const words = this.texts;
-    const { opening, closing } = this.#closing.value ?? {};
+    const { opening, closing } = this.figures.value ?? {};
     const first = opening?.balanceCents;
     const last = closing?.balanceCents;
     if (typeof first !== 'number' || typeof last !== 'number') return '';
     const figure = (name: 'opening' | 'difference' | 'closing', text: string) =>
       html`<div><dt>${line(words.text(name))}</dt><dd>${line(text)}</dd></div>`;
-    return html`<dl part="summary" class="summary ${this.#closing.isOld ? 'stale' : ''}">
+    return html`<dl part="summary" class="summary ${this.figures.isOld ? 'stale' : ''}">
       ${figure('opening', words.formats.money(first))}
       ${figure('difference', signed(last - first, words))}
       ${figure('closing', words.formats.money(last))}

@@ -37,7 +37,13 @@ export interface DetailTexts extends SharedDetailTexts {
   stepPaidLate: string;
   stepReleased: string;
   stepFailed: string;
+  /** Money that the sale could not take, which goes back to its payer. */
   stepCredit: string;
+  stepReturning: string;
+  stepReturned: string;
+  paidElsewhere: string;
+  paidAfterCancel: string;
+  underpaid: string;
   stepRefunded: string;
   stepRefund: string;
   stepRefundDone: string;
