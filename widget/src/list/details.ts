@@ -170,6 +170,8 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
       const row = (isBehind ? { ...full, ...known } : (full ?? known)) as (R & Partial<Full>) | undefined;
       return html`<dialog part="details" class="details" aria-labelledby="details-title"
         @close=${() => {
+          // Another row was opened before this event.
+          if (dialog()?.open) return;
           // The next row gets forms of its own.
           openId = '';
           full = undefined;
