@@ -29,22 +29,7 @@ export function mergeUpstreamCardPayment(
   source: UpstreamSource = eventAt(now),
 ): Merged<CardPayment> | null {
   if (!known && claim.amountCents === null) return null;
-  const details = mergeDetails(known, claim, { canFollow, isFinal }, now, source);
-  const { status } = details;
-  const isCorrected = known !== null && isCorrection(lastStatusOf(known), status, { canFollow });
-  const canceledAt =
-    (isCorrected ? null : known?.canceledAt) ??
-    (status === 'expired' || status === 'refunded' || status === 'failed' ? claim.canceledAt : null);
-  const feeCents = known?.feeCents ?? feeOf(claim, details.amountCents);
-  // Copied by a spread, the many details would cost more than the rest of the merge.
-  const payment: CardPayment = Object.assign(details, {
-    orderCode: claim.orderCode,
-    version: known?.version ?? 1,
-    ...(feeCents !== null && { feeCents }),
-    ...(canceledAt && { canceledAt }),
-    // The mirror of its order shows `orderStatus`: the service does not know the order.
-    ...(known?.orderStatus && { orderStatus: known.orderStatus }),
-  });
+  const payment = complete(mergeDetails(known, claim, { canFollow, isFinal }, now, source), known, claim);
   if (known && isUnchanged(known, payment)) return null;
   if (!known) return { resource: payment, changed: { from: null } };
   const isStep = !isUnchanged(withAmounts(withoutDoubt(known)), withAmounts(withoutDoubt(payment)));
@@ -52,6 +37,28 @@ export function mergeUpstreamCardPayment(
     resource: isStep ? { ...payment, version: known.version + 1 } : payment,
     changed: isUnchanged(announcedMembers(known), announcedMembers(payment)) ? null : { from: known.status },
   };
+}
+
+/** Makes a payment of merged details, which it takes over: copied by a spread, they would cost more than the rest of the merge. */
+function complete(
+  details: ReturnType<typeof mergeDetails>,
+  known: CardPayment | null,
+  claim: UpstreamCardPayment,
+): CardPayment {
+  const { status } = details;
+  const isCorrected = known !== null && isCorrection(lastStatusOf(known), status, { canFollow });
+  const canceledAt =
+    (isCorrected ? null : known?.canceledAt) ??
+    (status === 'expired' || status === 'refunded' || status === 'failed' ? claim.canceledAt : null);
+  const feeCents = known?.feeCents ?? feeOf(claim, details.amountCents);
+  return Object.assign(details, {
+    orderCode: claim.orderCode,
+    version: known?.version ?? 1,
+    ...(feeCents !== null && { feeCents }),
+    ...(canceledAt && { canceledAt }),
+    // The mirror of its order shows `orderStatus`: the service does not know the order.
+    ...(known?.orderStatus && { orderStatus: known.orderStatus }),
+  });
 }
 
 /** A payment with the amounts of its refunds. An amount that becomes known as 0 is no change, nor is a fee that does. */
