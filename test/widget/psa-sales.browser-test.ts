@@ -147,8 +147,8 @@ describe('the details', () => {
     const asked = async () =>
       (await readWorld(world)).queries.filter(({ name }) => name === 'SaleDetails').length;
     const before = await asked();
-    await act(world.token, { changeSale: { number: 6, values: { description: 'Bule' } } });
-    await shows(() => details(element), expect.stringContaining('Descrição Bule'));
+    await act(world.token, { changeSale: { number: 6, values: { endToEndId: 'E2E' } } });
+    await shows(() => details(element), expect.stringContaining('(E2E) E2E'));
     expect(await asked()).toBe(before + 1);
     await act(world.token, { changeSale: { number: 4, values: { status: 'FAILED' } }, silent: true });
     const values = { refundedCents: 1_000, refundableCents: 51_514 };
