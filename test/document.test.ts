@@ -1550,7 +1550,8 @@ describe('4.5 other endpoints', () => {
       body: { error: 'Subaccount not found' },
     });
   });
-  rows('4.5', ['POST /v1/disputes/{id}/files', 'GET /v1/disputes/{id}/files/{fileId}'], async () => {
+  const FILE = '/v1/disputes/{id}/files/{fileId}';
+  rows('4.5', ['POST /v1/disputes/{id}/files', `GET ${FILE}`, `DELETE ${FILE}`], async () => {
     const id = await app.controls.openDispute(await liveTenant(), { amountCents: 100 });
     const upload = (body: Buffer) =>
       live.send(`/disputes/${id}/files?name=nota.pdf`, {
@@ -1567,11 +1568,17 @@ describe('4.5 other endpoints', () => {
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(pdf());
     expect((await upload(Buffer.from('no file'))).status).toBe(400);
     expect((await upload(pdf('x'.repeat(5_242_880)))).status).toBe(413);
+    const { body: wrong } = await upload(pdf('errado'));
+    expect(await live.delete(`/disputes/${id}/files/${wrong.fileId}`)).toMatchObject({
+      status: 200,
+      body: { deleted: true },
+    });
     expect((await live.post(`/disputes/${id}/evidence`, { fileIds: [body.fileId] })).body).toMatchObject({
       status: 'under_review',
       files: [body],
       evidence: [{ fileIds: [body.fileId] }],
     });
+    expect((await live.delete(`/disputes/${id}/files/${body.fileId}`)).status).toBe(409);
     await app.controls.closeDispute(await liveTenant(), id, 'won');
     expect((await upload(pdf('late'))).status).toBe(409);
     expect((await live.get(`/disputes/${id}/files/dsf_${'0'.repeat(24)}`)).status).toBe(404);

@@ -159,6 +159,7 @@ export const DOCUMENT_ROWS = {
     'POST /v1/disputes/{id}/accept',
     'POST /v1/disputes/{id}/files',
     'GET /v1/disputes/{id}/files/{fileId}',
+    'DELETE /v1/disputes/{id}/files/{fileId}',
     'POST /v1/payments/{id}/refunds',
     'GET /v1/charges',
     'POST /v1/charges/{id}/refunds',

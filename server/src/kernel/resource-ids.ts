@@ -48,6 +48,7 @@ const TAKEN: Readonly<Record<string, ResourceName | null>> = {
   webhookId: null,
   redeliveryId: null,
   endpointId: null,
+  fileId: null,
 };
 
 /** An id that was given to an argument for ids of another resource. */

@@ -391,7 +391,13 @@ builder.mutationField('deleteDisputeFile', (t) =>
     type: DeleteDisputeFileSuccess,
     description:
       'Deletes a file that no submission has, while the dispute takes evidence. The dispute can have another one then.',
-    args: { disputeId: t.arg.string({ required: true }), fileId: t.arg.string({ required: true }) },
+    args: {
+      disputeId: t.arg.string({ required: true }),
+      fileId: t.arg.string({
+        required: true,
+        description: 'The file’s identifier, dsf_…, as its upload has answered it.',
+      }),
+    },
     errors: { types: [ValidationError, NotFoundError, RateLimitError, PreconditionError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { disputeId, fileId }, { services }) =>
       services.disputes.deleteFile(tenant, disputeId, fileId),
