@@ -117,10 +117,7 @@ describe('the console of a full account', () => {
     await app.cardPayments.pay(body.orderCode, approved());
     const { page } = await visit(`sales?search=${body.orderCode}`);
     await signIn(page);
-    await page
-      .getByText(/R\$\s49,90/)
-      .first()
-      .click();
+    await page.locator('psa-sales tbody tr', { hasText: /R\$\s49,90/ }).click();
     await page.locator('summary', { hasText: 'Pedir estorno' }).click();
     const refund = page.getByRole('button', { name: 'Pedir estorno' });
     await refund.click();

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { type ClientRequest, request } from 'node:http';
+import { request } from 'node:http';
 import { sql as raw } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { MAX_FILE_BYTES } from '../../../server/src/money-in/disputes/files.ts';
 import { createVerifier } from '../../../server/src/programs/verify/verifier.ts';
 import { addAccount, addKey, addToken } from '../../support/accounts.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { jpeg, pdf, png } from '../../support/evidence-files.ts';
 import type { RestAnswer, RestClient } from '../../support/rest.ts';
+import { stallUploads } from '../../support/stalled-uploads.ts';
 
 // Evidence as files, over REST, which alone takes bytes and answers them, and over GraphQL, which shows their names.
 
@@ -377,27 +378,10 @@ describe('an upload that is refused', () => {
         if (answer.status === wanted) return expect(text).toContain(words);
       }
     };
-    const stalled = new Set<ClientRequest>();
-    // An upload that meets three others, one of them a download of the loop, is refused: it is sent again.
-    const stall = () => {
-      const sent = request(`${app.url}/v1/disputes/${disputeId}/files?name=a.pdf`, {
-        method: 'POST',
-        headers: {
-          ...{ authorization: `Bearer ${key}`, 'content-type': 'application/pdf' },
-          'content-length': '100000',
-        },
-      });
-      stalled.add(sent);
-      sent.on('response', () => {
-        stalled.delete(sent);
-        sent.destroy();
-        stall();
-      });
-      sent.on('error', () => undefined).write('%PDF');
-    };
-    for (let nth = 0; nth < 3; nth += 1) stall();
+    const end = stallUploads(app.url, key, disputeId);
+    onTestFinished(end);
     await becomes(429, '3 open files of one account');
-    for (const sent of stalled) sent.destroy();
+    end();
     await becomes(200, '%PDF');
   });
 

@@ -1,11 +1,11 @@
-import { type ClientRequest, request } from 'node:http';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { answerTo } from '../../../widget/console/write.ts';
 import { addAccount, addKey } from '../../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../../support/app.ts';
 import { approved } from '../../support/cards.ts';
 import { pdf } from '../../support/evidence-files.ts';
+import { stallUploads } from '../../support/stalled-uploads.ts';
 import { silent } from '../../support/templates.ts';
 
 // The changes that the console requests. test/programs/console/console.test.ts shows who may enter.
@@ -104,25 +104,7 @@ test('A dispute gets a file and a text of its defence, and is accepted with the 
 
 test('Files of the console and of /v1 have the same places', async () => {
   const disputeId = await openDispute();
-  const stalled = new Set<ClientRequest>();
-  // An upload that meets the one of the loop below is refused, and sent again.
-  const stall = () => {
-    const sent = request(`${app.url}/v1/disputes/${disputeId}/files?name=a.pdf`, {
-      method: 'POST',
-      headers: {
-        ...{ authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/pdf' },
-        'content-length': '100000',
-      },
-    });
-    stalled.add(sent);
-    sent.on('response', () => {
-      stalled.delete(sent);
-      sent.destroy();
-      stall();
-    });
-    sent.on('error', () => undefined).write('%PDF');
-  };
-  for (let nth = 0; nth < 3; nth += 1) stall();
+  onTestFinished(stallUploads(app.url, LIVE_KEY, disputeId));
   const file = { 'content-type': 'application/pdf' };
   const upload = () => post(`disputes/${disputeId}/files?name=nota.pdf`, pdf(), file);
   let answer = await upload();
@@ -131,7 +113,6 @@ test('Files of the console and of /v1 have the same places', async () => {
     429,
     expect.stringContaining('3 open files of one account'),
   ]);
-  for (const sent of stalled) sent.destroy();
 });
 
 test('The log says of a change that is refused or whose answer is lost that it was begun, and how it ended', async () => {

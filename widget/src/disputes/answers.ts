@@ -1,6 +1,6 @@
 // The merchant's answers to a claim in the details of a dispute: a defence, or the acceptance. The page does what they ask for.
 import type { TemplateResult } from 'lit';
-import { PageRequest } from '../board/page-request.ts';
+import { newKey, PageRequest } from '../board/page-request.ts';
 import type { DetailsParts } from '../list/details.ts';
 import type { DisputesHost } from './disputes-host.ts';
 import type { AcceptRequest, DefenceRequest } from './events.ts';
@@ -85,9 +85,10 @@ export function createAnswers(
       // The same file, chosen twice, is one.
       if (typeof file === 'object' && draft.files.some((other) => isSame(file, other))) continue;
       if (problem) problems.push(texts.text(problem, { name: each.name }));
-      else change(draft, { files: [...draft.files, file as File], idempotencyKey: '' });
+      else
+        change(draft, { files: [...draft.files, file as File], idempotencyKey: '', problem: draft.problem });
     }
-    change(draft, { problem: problems[0] ?? '', reading: draft.reading - 1 });
+    change(draft, { problem: problems[0] ?? draft.problem, reading: draft.reading - 1 });
   }
 
   async function submit(draft: Draft, dispute: Answered): Promise<void> {
@@ -99,7 +100,7 @@ export function createAnswers(
       change(draft, { problem: texts.text('nothingWritten') });
       return focus('story');
     }
-    change(draft, { idempotencyKey: draft.idempotencyKey || crypto.randomUUID() });
+    change(draft, { idempotencyKey: draft.idempotencyKey || newKey() });
     const { idempotencyKey } = draft;
     const detail: Omit<DefenceRequest, 'respondWith'> = { disputeId, text, files, fileIds, idempotencyKey };
     await defence.send('psa-defence-request', detail);

@@ -42,7 +42,8 @@ export class Figures<Answer> {
   expire(): void {
     this.#isExpired = true;
     if (!this.key || this.#reading) return;
-    const waitMs = Math.max(0, this.#readAt + READ_EVERY_MS - Date.now());
+    // The device's date may be set back meanwhile.
+    const waitMs = Math.min(READ_EVERY_MS, Math.max(0, this.#readAt + READ_EVERY_MS - Date.now()));
     this.#timer ??= setTimeout(() => void this.#load(), waitMs);
   }
 

@@ -137,7 +137,7 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
   protected async load(signal: AbortSignal): Promise<string> {
     const { view } = this.host;
     const filter = JSON.stringify(view.filter);
-    const isOther = filter !== this.#filter;
+    const isOther = filter !== this.#filter || this.busy === 'view';
     if (isOther) this.busy = 'view';
     this.#filter = filter;
     const answer = await this.request<{ updatesCursor: string; updateKinds?: string[] }>(

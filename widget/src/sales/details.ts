@@ -127,6 +127,8 @@ interface Draft {
   /** The attempts that the page has not done, by their amounts: a retry has the same key, and another amount is another refund. */
   attempts: Map<number, Attempt>;
   last: Attempt | undefined;
+  /** The most that a refund might take, and the number of refunds, at the last attempt. */
+  seen: string;
   isInvalid: boolean;
 }
 
@@ -149,6 +151,7 @@ function createRefundForm({ html, host, texts }: DetailsParts<Sale, Texts>, onSe
       request: new PageRequest(host),
       attempts: new Map(),
       last: undefined,
+      seen: '',
       isInvalid: false,
     };
     drafts.set(id, draft);
@@ -161,12 +164,13 @@ function createRefundForm({ html, host, texts }: DetailsParts<Sale, Texts>, onSe
     if (disclosure) disclosure.open = false;
   }
 
-  function send(form: HTMLFormElement, sale: Sale, maxCents: number): void {
+  function send(form: HTMLFormElement, sale: Shown, maxCents: number): void {
     const draft = draftOf(sale);
     const { request, attempts } = draft;
     if (request.state === 'sending') return;
     // The page has taken the last attempt over, and the sale has changed: that attempt is among its refunds.
-    if (!request.state && draft.last?.maxCents !== maxCents) attempts.clear();
+    const seen = `${maxCents} ${sale.refunds?.length}`;
+    if (!request.state && draft.seen !== seen) attempts.clear();
     const text = String(new FormData(form).get('amount'));
     const amountCents = centsOf(text, texts.formats.number(1.5)[1]) ?? 0;
     // What an attempt has taken already may be more than what is left.
@@ -180,10 +184,11 @@ function createRefundForm({ html, host, texts }: DetailsParts<Sale, Texts>, onSe
     const attempt = known ?? { amountCents, maxCents, idempotencyKey: newKey() };
     attempts.set(amountCents, attempt);
     draft.last = attempt;
+    draft.seen = seen;
     const detail: Omit<RefundRequest, 'respondWith'> = { sale, ...attempt };
     void request.send('psa-refund-request', detail).then(() => {
       if (request.state !== 'done') return;
-      attempts.clear();
+      attempts.delete(amountCents);
       if (shownId === sale.id) clear();
       onSent(sale.id);
     });
@@ -193,7 +198,7 @@ function createRefundForm({ html, host, texts }: DetailsParts<Sale, Texts>, onSe
     reset() {
       for (const [id, draft] of drafts) {
         draft.isInvalid = false;
-        if (draft.request.state === 'done') drafts.delete(id);
+        if (draft.request.state === 'done' && !draft.attempts.size) drafts.delete(id);
       }
     },
     render(sale: Shown): TemplateResult | '' {

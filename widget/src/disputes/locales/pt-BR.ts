@@ -17,7 +17,7 @@ export const texts: TableTexts = {
   amount: 'Valor',
   due: 'Prazo (Brasília)',
   sale: 'Venda',
-  created: 'Aberta (Brasília)',
+  created: 'Aberta em (Brasília)',
   searchLabel: 'Buscar por número (dsp_…)',
   blocked: 'bloqueado',
   med: 'MED',
