@@ -190,6 +190,8 @@ describe.each(inject('axeSchemes'))('accessibility in %s colours', (colorScheme)
 });
 
 async function violations(element: Element): Promise<string[]> {
+  // A panel that arrives is half transparent.
+  await Promise.all(element.shadowRoot!.getAnimations().map(({ finished }) => finished));
   const { violations: found } = await axe.run(element);
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
 }
