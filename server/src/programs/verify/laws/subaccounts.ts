@@ -36,11 +36,12 @@ export const SUBACCOUNT_LAWS: readonly Law[] = [
     explain: 'the total of a statement is the number of its entries',
     sql: `
       select subaccount_id, count, listed from (
-        select account_id, environment, parent as subaccount_id, sum(count) as count from list_count
-        where list = 'statement_entry' group by 1, 2, 3 having sum(count) <> 0
+        select account_id, environment, parent as subaccount_id, kind, status, sum(count) as count from list_count
+        where list = 'statement_entry' group by 1, 2, 3, 4, 5 having sum(count) <> 0
       ) counted full join (
-        select account_id, environment, subaccount_id, count(*) as listed from statement_entry group by 1, 2, 3
-      ) listed using (account_id, environment, subaccount_id)
+        select account_id, environment, subaccount_id, '' as kind, '' as status, count(*) as listed
+        from statement_entry group by 1, 2, 3
+      ) listed using (account_id, environment, subaccount_id, kind, status)
       where count is distinct from listed`,
   },
   {
