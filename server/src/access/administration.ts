@@ -6,9 +6,9 @@ import { withoutUndefined } from '../kernel/objects.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { type Committer, put } from '../state/commit/commit.ts';
 import type { Database, Sql } from '../state/db/database.ts';
-import type { NewEvent } from '../state/events/event.ts';
 import { setBrand } from './brand-store.ts';
 import { apiKeys } from './collections.ts';
+import { revocationOf } from './events.ts';
 import {
   type Account,
   type Administration,
@@ -267,16 +267,6 @@ function configuredKey(
 }
 
 const HINTED_LENGTH = 16;
-
-function revocationOf(id: string): NewEvent {
-  return {
-    kind: 'credential.revoked',
-    resource: 'credential',
-    resourceId: id,
-    previousStatus: null,
-    snapshot: {},
-  };
-}
 
 /** @throws PermissionError in remote mode */
 async function assertKeysManagedHere(sql: Sql): Promise<void> {

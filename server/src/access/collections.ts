@@ -1,5 +1,6 @@
 import type { Collection } from '../state/commit/commit.ts';
 import type { ApiKey } from './keys.ts';
+import { endSessions, type SessionRecord, selectSessions } from './session-store.ts';
 import {
   type AccountRow,
   apiKeyTable,
@@ -38,4 +39,12 @@ export const tokens: Collection<StoredToken> = {
       sql,
       rows.map(({ record }) => record),
     ),
+};
+
+/** Sessions of the console. A session that is saved has ended. */
+export const sessions: Collection<SessionRecord> = {
+  name: 'console_session',
+  loadEach: selectSessions,
+  keyOf: ({ sessionId }) => sessionId,
+  saveEach: endSessions,
 };

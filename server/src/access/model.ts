@@ -78,6 +78,8 @@ export interface NewToken {
   grant: unknown;
   /** The API key whose revocation ends the token; null if no key has minted it. */
   mintedBy: string | null;
+  /** The session of the console that ends the token; absent if none does. */
+  sessionId?: string | null | undefined;
   allowedOrigins: string[];
   expiresAt: Date | null;
   trustedDocumentsOnly: boolean;
@@ -88,7 +90,10 @@ export type PrepareToken = (
   tenant: Tenant,
   token: NewToken,
   now: Date,
-) => { text: string; record: NewToken & { id: string; secretHash: string; revokedAt: Date | null } };
+) => {
+  text: string;
+  record: NewToken & Tenant & { id: string; secretHash: string; createdAt: Date; revokedAt: Date | null };
+};
 
 /** A token that was just minted: its id, which grants nothing, and the only copy of its text. */
 export interface MintedToken {
@@ -104,6 +109,8 @@ export type ListedToken = {
   tokenId: string;
   /** The API key with which it ends; null if no key has minted it. */
   mintedBy: string | null;
+  /** The session of the console with which it ends; null if it is of none. */
+  sessionId?: string | null | undefined;
   allowedOrigins: readonly string[];
   trustedDocumentsOnly: boolean;
   createdAt: Date;

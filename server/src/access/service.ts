@@ -20,6 +20,7 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { type Committer, put } from '../state/commit/commit.ts';
 import type { Database, Sql } from '../state/db/database.ts';
 import { tokens } from './collections.ts';
+import { revocationOf } from './events.ts';
 import { assertSameMode, type Mode } from './mode.ts';
 import {
   type AccessService,
@@ -158,7 +159,7 @@ export function createAccessService({
       allowedOrigins: row.allowedOrigins,
       expiresAt: row.expiresAt,
       trustedDocumentsOnly: row.trustedDocumentsOnly,
-      endsWith: row.mintedBy ? [row.id, row.mintedBy] : [row.id],
+      endsWith: [row.id, row.mintedBy, row.sessionId].filter((id) => id != null),
     };
   }
 }
@@ -187,15 +188,7 @@ export async function revokeToken(
         outcome: { tokenId: row.id, replayed: false },
         writes: {
           records: [put(tokens, { ...row, revokedAt: state.now })],
-          events: [
-            {
-              kind: 'credential.revoked',
-              resource: 'credential',
-              resourceId: row.id,
-              previousStatus: null,
-              snapshot: {},
-            },
-          ],
+          events: [revocationOf(row.id)],
         },
       };
     },

@@ -2,16 +2,12 @@ import type { Caller } from '../kernel/caller.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import { hashSecret, objectId, secret } from '../kernel/ids.ts';
+import { type Committer, put } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
-import { type AccessService, tokenStatus } from './model.ts';
-import {
-  addToken,
-  endSession,
-  type FoundSession,
-  insertSession,
-  selectSession,
-  selectTokenIds,
-} from './session-store.ts';
+import { sessions } from './collections.ts';
+import { revocationOf } from './events.ts';
+import type { PrepareToken } from './model.ts';
+import { type FoundSession, holdSession, insertSession, selectSession } from './session-store.ts';
 import {
   CONSOLE_TOKEN_SECONDS,
   SESSION_PREFIX,
@@ -19,16 +15,21 @@ import {
   type Session,
   type SessionService,
 } from './sessions.ts';
+import { saveTokens } from './store.ts';
 
 export function createSessionService({
-  database: { sql },
-  access,
+  database,
+  committer,
   clock,
+  prepare,
 }: {
-  database: Pick<Database, 'sql'>;
-  access: Pick<AccessService, 'createDashboardToken' | 'findTokens' | 'revokeToken'>;
+  database: Pick<Database, 'sql' | 'transaction'>;
+  committer: Pick<Committer, 'change'>;
   clock: Clock;
+  prepare: PrepareToken;
 }): SessionService {
+  const { sql } = database;
+
   async function find(text: string): Promise<Session | null> {
     const found = await selectSession(sql, hashSecret(text), clock.now());
     return found && toSession(found);
@@ -54,29 +55,37 @@ export function createSessionService({
 
     find,
 
-    async mint({ sessionId, caller, key, expiresAt }, scopes) {
-      const leftSeconds = Math.ceil((expiresAt.getTime() - clock.ms()) / 1_000);
-      const token = await access.createDashboardToken(caller.tenant, key.id, {
-        scopes,
-        expiresInSeconds: Math.min(CONSOLE_TOKEN_SECONDS, leftSeconds),
+    async mint({ sessionId, caller: { tenant }, key, expiresAt }, scopes) {
+      const now = clock.now();
+      const lastMs = Math.min(expiresAt.getTime(), now.getTime() + CONSOLE_TOKEN_SECONDS * 1_000);
+      const token = {
+        ...({ kind: 'dashboard', grant: { scopes }, mintedBy: key.id, sessionId } as const),
+        ...{ allowedOrigins: [], expiresAt: new Date(lastMs), trustedDocumentsOnly: false },
+      };
+      const { text, record } = prepare(tenant, token, now);
+      await database.transaction(async (sql) => {
+        if (!(await holdSession(sql, sessionId))) throw new UnauthenticatedError('This session has ended');
+        await saveTokens(sql, [record]);
       });
-      if (await addToken(sql, sessionId, token.tokenId)) return token;
-      await access.revokeToken(caller.tenant, token.tokenId);
-      throw new UnauthenticatedError('This session has ended');
+      return { tokenId: record.id, token: text, expiresAt: token.expiresAt };
     },
 
-    async end({ sessionId, caller: { tenant } }) {
-      let hasEnded = false;
-      while (!hasEnded) {
-        const tokenIds = await selectTokenIds(sql, sessionId);
-        if (!tokenIds) return;
-        const now = clock.now();
-        // The tokens first: a session that an outage has left can be ended again, its tokens without it could not.
-        for (const token of await access.findTokens(tenant, tokenIds))
-          if (token && tokenStatus(token, now) === 'active') await access.revokeToken(tenant, token.tokenId);
-        hasEnded = await endSession(sql, sessionId, tokenIds, now);
-      }
-    },
+    end: ({ sessionId, caller: { tenant } }) =>
+      committer.change({
+        tenant,
+        read: (reader) => reader.load(sessions, sessionId),
+        decide(state) {
+          const session = state.get(sessions, sessionId);
+          if (!session || session.endedAt) return { outcome: undefined };
+          return {
+            outcome: undefined,
+            writes: {
+              records: [put(sessions, { sessionId, endedAt: state.now })],
+              events: [revocationOf(sessionId)],
+            },
+          };
+        },
+      }),
   };
 }
 

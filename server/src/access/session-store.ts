@@ -2,6 +2,13 @@ import { sql as raw } from 'kysely';
 import type { Permission } from '../kernel/caller.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Sql } from '../state/db/database.ts';
+import {
+  isOfWanted,
+  type TenantKey,
+  type TenantRecord,
+  tenantOf,
+  wantedKeys,
+} from '../state/db/each-tenant.ts';
 import type { TenantTable } from '../state/db/tenant-table.ts';
 
 declare module '../state/db/tables.ts' {
@@ -10,16 +17,12 @@ declare module '../state/db/tables.ts' {
       session_id: string;
       secret_hash: string;
       key_id: string;
-      token_ids: string[];
       created_at: Date;
       expires_at: Date;
       ended_at: Date | null;
     };
   }
 }
-
-/** The tokens that a session remembers, which ends them: those of some twenty tabs. Older ones have expired. */
-const MOST_TOKENS = 50;
 
 export interface NewSession extends Tenant {
   sessionId: string;
@@ -38,7 +41,6 @@ export async function insertSession(sql: Sql, session: NewSession): Promise<void
       account_id: session.accountId,
       environment: session.environment,
       key_id: session.keyId,
-      token_ids: [],
       created_at: session.createdAt,
       expires_at: session.expiresAt,
       ended_at: null,
@@ -84,35 +86,57 @@ export async function selectSession(sql: Sql, secretHash: string, now: Date): Pr
   };
 }
 
-/** Remembers a token of a session. Returns false if the session was ended. */
-export async function addToken(sql: Sql, sessionId: string, tokenId: string): Promise<boolean> {
-  const { numAffectedRows } = await raw`
-    update console_session
-    set token_ids = (array_append(token_ids, ${tokenId}::text))[greatest(1, cardinality(token_ids) + 2 - ${MOST_TOKENS}::integer):]
-    where session_id = ${sessionId} and ended_at is null`.execute(sql);
-  return numAffectedRows === 1n;
-}
-
-/** The tokens that a session remembers; null if it was ended. */
-export async function selectTokenIds(sql: Sql, sessionId: string): Promise<string[] | null> {
+/**
+ * Locks a session against its end until the transaction ends, beside others that do the same. Returns false if the session has
+ * ended.
+ */
+export async function holdSession(sql: Sql, sessionId: string): Promise<boolean> {
   const row = await sql
     .selectFrom('console_session')
-    .select('token_ids')
+    .select('session_id')
     .where('session_id', '=', sessionId)
     .where('ended_at', 'is', null)
+    .forShare()
     .executeTakeFirst();
-  return row?.token_ids ?? null;
+  return row !== undefined;
 }
 
-/** Ends a session that remembers exactly these tokens. Returns false if it was given others meanwhile, or was ended. */
-export async function endSession(
+/** The state of a session, as a decision reads it. */
+export interface SessionRecord {
+  sessionId: string;
+  endedAt: Date | null;
+}
+
+export async function selectSessions(
   sql: Sql,
-  sessionId: string,
-  tokenIds: readonly string[],
-  now: Date,
-): Promise<boolean> {
-  const { numAffectedRows } = await raw`
-    update console_session set ended_at = ${now}
-    where session_id = ${sessionId} and ended_at is null and token_ids = ${tokenIds}::text[]`.execute(sql);
-  return numAffectedRows === 1n;
+  keys: readonly TenantKey[],
+): Promise<TenantRecord<SessionRecord>[]> {
+  const { rows } = await raw<TenantTable & { session_id: string; ended_at: Date | null }>`
+    select console_session.* from ${wantedKeys(keys)}
+    join console_session on ${isOfWanted('console_session')} and console_session.session_id = wanted.key`.execute(
+    sql,
+  );
+  return rows.map((row) => ({
+    tenant: tenantOf(row),
+    record: { sessionId: row.session_id, endedAt: row.ended_at },
+  }));
+}
+
+/** Ends sessions, and revokes their tokens. */
+export async function endSessions(sql: Sql, sessions: readonly TenantRecord<SessionRecord>[]): Promise<void> {
+  for (const { tenant, record } of sessions) {
+    const { sessionId, endedAt } = record;
+    // The lock on this row waits for the tokens that are being minted, so that the next statement sees them.
+    await sql
+      .updateTable('console_session')
+      .set({ ended_at: endedAt })
+      .where('session_id', '=', sessionId)
+      .execute();
+    // The conditions but for the session are those of the index by which ended tokens are removed: of all tokens few are in force.
+    await raw`
+      update token set revoked_at = ${endedAt}
+      where account_id = ${tenant.accountId} and environment = ${tenant.environment} and kind = 'dashboard'
+        and expires_at > ${endedAt} and least(expires_at, revoked_at) > ${endedAt}
+        and session_id = ${sessionId}`.execute(sql);
+  }
 }

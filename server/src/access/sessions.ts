@@ -23,11 +23,9 @@ export interface SessionService {
   begin(caller: Caller): Promise<{ session: Session; text: string }>;
   /** Finds a session by its text; null if it has ended, or the key was revoked. */
   find(text: string): Promise<Session | null>;
-  /**
-   * Mints a dashboard token that ends with the session. @throws UnauthenticatedError if the session has ended meanwhile
-   */
+  /** Mints a dashboard token that ends with the session. @throws UnauthenticatedError if the session has ended meanwhile */
   mint(session: Session, scopes: DashboardScope[]): Promise<MintedToken & { expiresAt: Date }>;
-  /** Ends the tokens that a session was given, and then the session: after an outage it can be ended again. */
+  /** Ends a session with all its tokens, at once. */
   end(session: Session): Promise<void>;
 }
 

@@ -327,6 +327,7 @@ const tokenColumns = {
   accountId: fixed('account_id'),
   environment: fixed('environment'),
   mintedBy: fixed('minted_by'),
+  sessionId: fixed('session_id'),
   grant: json(fixed('grant')),
   allowedOrigins: fixed('allowed_origins'),
   createdAt: fixed('created_at'),

@@ -1,7 +1,7 @@
 import { createAdministration, findManagedAccount, findNamedAccount } from '../access/administration.ts';
 import { tokens } from '../access/collections.ts';
 import { createRecentCallers, type RecentCallers } from '../access/recent-callers.ts';
-import { firstTenant } from '../access/service.ts';
+import { firstTenant, prepareToken } from '../access/service.ts';
 import { createSessionService } from '../access/session-service.ts';
 import type { ServicesFor } from '../api/graphql/services.ts';
 import { createClientAddress } from '../api/http/client-address.ts';
@@ -462,7 +462,7 @@ export async function createApp({
         : createConsoleRoutes({
             open: config.console === 'open' ? await firstTenant(database.sql) : null,
             access: runtime.access,
-            sessions: createSessionService({ database, access: runtime.access, clock }),
+            sessions: createSessionService({ database, committer, clock, prepare: prepareToken }),
             // Everybody who reaches an open console in front of another service would move real money.
             operations: config.console === 'open' && config.upstream ? null : consoleOperations,
             ...{ callers, addressOf, strangers, takeRequest, openFile, clock, log, publicUrl },

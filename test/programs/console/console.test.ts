@@ -3,7 +3,9 @@ import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAdministration } from '../../../server/src/access/administration.ts';
+import { prepareToken } from '../../../server/src/access/service.ts';
 import { createSessionService } from '../../../server/src/access/session-service.ts';
+import type { Caller } from '../../../server/src/kernel/caller.ts';
 import { createCommitter } from '../../../server/src/state/commit/committer.ts';
 import { addAccount, addKey } from '../../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../../support/app.ts';
@@ -157,53 +159,56 @@ describe('a session', () => {
   test('Signing out ends the session with its tokens, and no other session', async () => {
     const [one, other] = [await signIn(app, LIVE_KEY), await signIn(app, LIVE_KEY)];
     const tokens = [one.answer.body.token, (await enter(one.cookie)).body.token];
+    const follows = client(app, tokens[0]).sse('subscription { walletUpdates { wallet { id } } }');
+    await follows.data();
     const { status, headers } = await post(app, 'sign-out', {}, { cookie: one.cookie });
     expect([status, headers.getSetCookie()[0]]).toEqual([
       200,
       '__Secure-psa_console=; Path=/base/console; Max-Age=0; HttpOnly; SameSite=Strict; Secure',
     ]);
     expect((await enter(one.cookie)).status).toBe(401);
+    await expect(follows.data()).rejects.toThrow();
     for (const token of tokens) expect(codeOf(await wallet(app, token))).toBe('UNAUTHENTICATED');
     expect((await enter(other.cookie)).status).toBe(201);
     // Who has no session is signed out, too.
     expect((await post(app, 'sign-out', {}, { cookie: one.cookie })).status).toBe(200);
   });
 
-  test('A sign-out that meets an outage is repeated, and leaves no token', async () => {
-    const { accountId } = (await administration().listKeys({ revokedToo: false })).keys[0]!;
-    const { key } = await administration().createKey({
-      ...{ accountId, environment: 'live', permissions: [], name: null },
-    });
-    const active = new Set<string>();
-    let isAway = true;
-    const sessions = createSessionService({
-      database: app.database,
-      clock: app.clock,
-      access: {
-        async createDashboardToken(_, __, { scopes }) {
-          const tokenId = `tok_${active.size}`;
-          active.add(tokenId);
-          return { tokenId, token: tokenId, scopes, expiresAt: new Date() } as never;
-        },
-        findTokens: async (_, ids) =>
-          ids.map((tokenId) => ({ tokenId, revokedAt: null, expiresAt: null }) as never),
-        async revokeToken(_, tokenId) {
-          if (isAway && tokenId === 'tok_1') throw new Error('away');
-          active.delete(tokenId);
-          return { tokenId, replayed: false };
-        },
-      },
-    });
-    const { session, text } = await sessions.begin({
+  test('The end of a session ends all its tokens with one event, and leaves those of other sessions', async () => {
+    const { id: keyId, accountId } = (await administration().listKeys({ revokedToo: false })).keys[0]!;
+    const committer = createCommitter({ ...app, onCommit: () => undefined });
+    const sessions = createSessionService({ ...app, committer, prepare: prepareToken });
+    const caller = {
       tenant: { accountId, environment: 'live' },
-      credential: { kind: 'api_key', id: key.id, permissions: [] },
-    } as never);
-    for (let tab = 0; tab < 3; tab += 1) await sessions.mint(session, []);
-    await expect(sessions.end(session)).rejects.toThrow('away');
-    expect(await sessions.find(text)).not.toBeNull();
-    isAway = false;
-    await sessions.end(session);
-    expect([await sessions.find(text), active.size]).toEqual([null, 0]);
+      credential: { kind: 'api_key', id: keyId, permissions: [] },
+    } as unknown as Caller;
+    const [one, other] = [await sessions.begin(caller), await sessions.begin(caller)];
+    const tokens = [];
+    for (let tab = 0; tab < 60; tab += 1) tokens.push(await sessions.mint(one.session, ['wallet']));
+    const kept = await sessions.mint(other.session, ['wallet']);
+
+    await sessions.end(one.session);
+    await sessions.end(one.session);
+    expect(await sessions.find(one.text)).toBeNull();
+    await expect(sessions.mint(one.session, ['wallet'])).rejects.toThrow('This session has ended');
+    const inForce = await app.database.sql
+      .selectFrom('token')
+      .select('id')
+      .where('session_id', 'is not', null)
+      .where('revoked_at', 'is', null)
+      .where(
+        'id',
+        'in',
+        [...tokens, kept].map(({ tokenId }) => tokenId),
+      )
+      .execute();
+    expect(inForce).toEqual([{ id: kept.tokenId }]);
+    const events = await app.database.sql
+      .selectFrom('event')
+      .select('kind')
+      .where('resource_id', '=', one.session.sessionId)
+      .execute();
+    expect(events).toEqual([{ kind: 'credential.revoked' }]);
   });
 
   test('A cookie that another host or a page without https has set is no session', async () => {

@@ -298,7 +298,7 @@ const WITHOUT_PERSONS: readonly string[] = [
   ...['payment.ltc_address', 'payment.returned_credits', 'pix_subscription.returned_credits'],
   ...['pix_subscription.cancel_reason', 'pix_subscription.every', 'subscription_cycle.failure_reason'],
   ...['dispute.reason', 'dispute_shortfall.claims', 'ledger_account.name', 'posting.ledger_account'],
-  ...['pix_paid_order.name', 'task.slot_group', 'upstream_poll.name', 'console_session.token_ids'],
+  ...['pix_paid_order.name', 'task.slot_group', 'upstream_poll.name'],
 ];
 
 describe('what names a person', () => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { prepareToken } from '../../../server/src/access/service.ts';
 import { createSessionService } from '../../../server/src/access/session-service.ts';
 import { DAY_MS } from '../../../server/src/kernel/clock.ts';
 import { NotFoundError } from '../../../server/src/kernel/errors.ts';
@@ -104,7 +105,7 @@ describeOnDatabase('the age of rows', (open) => {
     await core.access.revokeToken(core.tenant, revoked.token);
     const [first, second] = [await mint({ externalId: '1042' }), await mint({ externalId: '1042' })];
     await core.access.createPaymentToken(core.tenant, { orderCode: payment.orderCode });
-    const sessions = createSessionService(core);
+    const sessions = createSessionService({ ...core, prepare: prepareToken });
     const caller = await core.access.authenticate(`Bearer ${await addKey(core, core.tenant)}`);
     await sessions.begin(caller);
     core.clock.advance(60 * DAY_MS);
