@@ -436,8 +436,9 @@ export async function createApp({
     // A task may wait for a service that does not answer, so it ends together with its requests.
     closing.push(() => Promise.all([work?.close(), runtime.close()]));
     const consoleOperations = () => {
-      const { refunds, disputes } = runtime.servicesFor(MERCHANT);
-      return { refunds, disputes, disputeFiles: runtime.embedded?.disputeFiles ?? null };
+      const { refunds, disputes, subscriptions, products, deliveries } = runtime.servicesFor(MERCHANT);
+      const disputeFiles = runtime.embedded?.disputeFiles ?? null;
+      return { refunds, disputes, disputeFiles, subscriptions, products, deliveries };
     };
     http.serve([
       graphqlRoute(graphql),

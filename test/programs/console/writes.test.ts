@@ -51,6 +51,10 @@ const ofThisAccount = async () => {
   return { accountId, environment: 'live' } as const;
 };
 const openDispute = async () => app.controls.openDispute(await ofThisAccount(), { amountCents: 2000 });
+const subscribe = async () =>
+  (await app.rest().post('/subscriptions', { valueCents: 4990, interval: 'monthly' })).body;
+const auditFrom = (from: number) =>
+  lines.slice(from).filter((line) => 'audit' in line) as { audit: string; outcome: string }[];
 const refunds = () => app.database.sql.selectFrom('refund').select(['refund_id', 'amount_cents']).execute();
 
 test('A refund asks for the key of the session again, is made once for its idempotency key, and is in the log', async () => {
@@ -102,6 +106,68 @@ test('A dispute gets a file and a text of its defence, and is accepted with the 
   expect([accepted.status, accepted.body.status]).toEqual([200, 'lost']);
 });
 
+test('A subscription is canceled with the key alone, and a second time changes nothing', async () => {
+  const { subscriptionId } = await subscribe();
+  const without = await post('subscriptions/cancel', { subscriptionId });
+  expect([without.status, without.body.fields[0].path]).toEqual([400, 'key']);
+  const from = lines.length;
+  for (const replayed of [false, true]) {
+    const canceled = await post('subscriptions/cancel', { subscriptionId, key: LIVE_KEY });
+    expect([canceled.status, canceled.body]).toEqual([200, { subscriptionId, status: 'canceled', replayed }]);
+  }
+  expect(auditFrom(from)).toMatchObject([
+    { audit: 'cancellation', subscriptionId, outcome: 'begun' },
+    { audit: 'cancellation', subscriptionId, replayed: false, outcome: 'done' },
+    { audit: 'cancellation', subscriptionId, outcome: 'begun' },
+    { audit: 'cancellation', subscriptionId, replayed: true, outcome: 'done' },
+  ]);
+});
+
+test('A product is made and deleted with its content, which is shown on request and is in no line of the log', async () => {
+  const from = lines.length;
+  const made = await post('products', { name: 'Curso', priceCents: 4990 });
+  expect([made.status, made.body]).toEqual([201, { productId: expect.stringMatching(/^[\da-f]{24}$/) }]);
+  const { productId } = made.body;
+  const codes = { productId, content: { codes: ['AAAA-1', 'BBBB-2'] }, idempotencyKey: 'lote-1' };
+  expect(await post('deliveries', codes)).toMatchObject({
+    status: 201,
+    body: { remainingCount: 2, replayed: false },
+  });
+  expect((await post('deliveries', codes)).body).toMatchObject({ remainingCount: 2, replayed: true });
+  const again = await post('deliveries', { productId, content: { codes: ['CCCC-3', 'AAAA-1'] } });
+  expect([again.status, again.body.fields[0].path]).toEqual([400, 'content.codes.1']);
+  const text = await post('deliveries', { productId, content: { text: 'A senha é sésamo.' } });
+  const { deliveryId } = text.body;
+  const shown = await post('deliveries/content', { deliveryId });
+  expect([shown.status, shown.body]).toEqual([200, { content: 'A senha é sésamo.' }]);
+  for (const [path, input] of [
+    ['deliveries/delete', { deliveryId }],
+    ['products/delete', { productId }],
+  ] as const) {
+    const without = await post(path, input);
+    expect([without.status, without.body.fields[0].path]).toEqual([400, 'key']);
+    expect(await post(path, { ...input, key: LIVE_KEY })).toMatchObject({
+      status: 200,
+      body: { deleted: true },
+    });
+    expect((await post(path, { ...input, key: LIVE_KEY })).status).toBe(404);
+  }
+  const happened = auditFrom(from).map(({ audit, outcome }) => `${audit} ${outcome}`);
+  expect(happened.filter((line) => !line.endsWith('begun'))).toEqual([
+    'product done',
+    'content done',
+    'content done',
+    'content BAD_USER_INPUT',
+    'content done',
+    'content shown done',
+    'content deletion done',
+    'content deletion NOT_FOUND',
+    'product deletion done',
+    'product deletion NOT_FOUND',
+  ]);
+  expect(JSON.stringify(lines.slice(from))).not.toMatch(/AAAA-1|CCCC-3|sésamo/);
+});
+
 test('Files of the console and of /v1 have the same places', async () => {
   const disputeId = await openDispute();
   onTestFinished(stallUploads(app.url, LIVE_KEY, disputeId));
@@ -124,7 +190,7 @@ test('The log says of a change that is refused or whose answer is lost that it w
   const lost = await post('refunds', { ...input, reference });
   await sql`alter table refund_away rename to refund`.execute(app.database.sql);
   expect(lost.status).toBe(500);
-  expect(lines.slice(from).filter((line) => 'audit' in line)).toMatchObject([
+  expect(auditFrom(from)).toMatchObject([
     { audit: 'refund', reference: 'PSC-nothing', outcome: 'begun' },
     { audit: 'refund', reference: 'PSC-nothing', outcome: 'NOT_FOUND' },
     { audit: 'refund', reference, outcome: 'begun' },
@@ -140,6 +206,10 @@ test('A lost answer is no refusal, whose request a page would make again with an
 
 test('A restricted key, another account, another site and no session change nothing', async () => {
   const [orderCode, disputeId] = [await sell(), await openDispute()];
+  const { subscriptionId } = await subscribe();
+  const { id: productId } = (await app.rest().post('/products', { name: 'Curso', priceCents: 4990 })).body;
+  const content = { productId, content: { text: 'segredo' } };
+  const { deliveryId } = (await app.rest().post('/deliveries', content)).body;
   const before = await refunds();
   const accountId = await addAccount(app);
   const [restrictedKey, foreignKey] = [
@@ -160,7 +230,22 @@ test('A restricted key, another account, another site and no session change noth
     expect((await post('disputes/evidence', { disputeId, text: 'x' }, headers)).status).toBe(status);
     const file = { ...headers, 'content-type': 'application/pdf' };
     expect((await post(`disputes/${disputeId}/files?name=a.pdf`, pdf(), file)).status).toBe(status);
+    for (const [path, input] of [
+      ['subscriptions/cancel', { subscriptionId, key }],
+      ['products/delete', { productId, key }],
+      ['deliveries', content],
+      ['deliveries/delete', { deliveryId, key }],
+      ['deliveries/content', { deliveryId }],
+    ] as const) {
+      const { status: got, body } = await post(path, input, headers);
+      expect([path, got, JSON.stringify(body).includes('segredo')]).toEqual([path, status, false]);
+    }
+    // Another account may have products of its own.
+    if (status !== 404)
+      expect((await post('products', { name: 'x', priceCents: 80 }, headers)).status).toBe(status);
   }
+  expect((await app.rest().get(`/subscriptions/${subscriptionId}`)).body.status).toBe('pending');
+  expect((await app.rest().get(`/deliveries?productId=${productId}`)).body.deliveries).toHaveLength(1);
   expect(await refunds()).toEqual(before);
   expect((await app.rest().get(`/disputes/${disputeId}`)).body).toMatchObject({
     status: 'open',
@@ -182,6 +267,26 @@ test.each([
   ['refunds', { orderCode: 'x' }, 'orderCode'],
   ['disputes/accept', { disputeId: 'dsp_1' }, 'disputeId'],
   ['disputes/evidence', { disputeId: 'dsp_x' }, 'text'],
+  ['subscriptions/cancel', {}, 'subscriptionId'],
+  ['subscriptions/cancel', { subscriptionId: 'psa_sub_1' }, 'subscriptionId'],
+  ['subscriptions/cancel', { subscriptionId: 'x'.repeat(101) }, 'subscriptionId'],
+  ['products', { name: ' ', priceCents: 80, key: undefined }, 'name'],
+  ['products', { name: 'x', priceCents: 79, key: undefined }, 'priceCents'],
+  ['products', { name: 'x', priceCents: 80 }, 'key'],
+  ['products/delete', { productId: 'x' }, 'productId'],
+  ['deliveries', { productId: '0'.repeat(24), content: {}, key: undefined }, 'content'],
+  [
+    'deliveries',
+    { productId: '0'.repeat(24), content: { link: 'http://a.example' }, key: undefined },
+    'content.link',
+  ],
+  [
+    'deliveries',
+    { productId: '0'.repeat(24), content: { codes: ['a', 'a'] }, key: undefined },
+    'content.codes.1',
+  ],
+  ['deliveries/delete', { deliveryId: 'x' }, 'deliveryId'],
+  ['deliveries/content', { deliveryId: ['x'], key: undefined }, 'deliveryId'],
   ['disputes/dsp_1/files?name=a.pdf', undefined, 'disputeId'],
   [`disputes/dsp_${'0'.repeat(24)}/files?name=a.exe`, undefined, 'name'],
   [`disputes/dsp_${'0'.repeat(24)}/files`, undefined, 'name'],

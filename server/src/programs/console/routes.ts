@@ -26,7 +26,8 @@ import { type Clock, secondsUntil } from '../../kernel/clock.ts';
 import { RateLimitError, UnauthenticatedError, ValidationError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Log } from '../../state/db/log.ts';
-import { type Actor, type ConsoleOperations, createWriteRoutes, keyText } from './writes.ts';
+import { type Actor, createActions, keyText } from './actions.ts';
+import { type ConsoleOperations, createWriteRoutes } from './writes.ts';
 
 export interface ConsoleDependencies {
   /** The tenant that everybody sees who reaches the server; null if an API key is needed. */
@@ -48,7 +49,7 @@ export interface ConsoleDependencies {
 }
 
 /** The pages, which are one file: its script shows the one of the address. */
-const PAGES = ['sales', 'disputes', 'statement', 'payouts'];
+const PAGES = ['sales', 'subscriptions', 'disputes', 'products', 'statement', 'payouts'];
 
 const noInput = z.object({});
 const signInInput = z.object({ key: keyText });
@@ -62,7 +63,7 @@ interface Entry {
   scopes: DashboardScope[];
   /** The key of the session; null if the console is open. */
   key: { name: string | null; hint: string | null } | null;
-  /** Whether refunds and answers to disputes may be requested. */
+  /** Whether refunds, answers to disputes, cancellations and changes of products may be requested. */
   mayWrite: boolean;
 }
 
@@ -205,13 +206,16 @@ export function createConsoleRoutes({
 
   const writes = operations
     ? createWriteRoutes({
-        ...{ operations, sameOrigin, findActor, openFile, audit },
-        async confirm(session, key, context) {
-          const caller = await authenticate(key, context).catch(toNull);
-          if (caller?.credential.id === session.key.id) return;
-          audit('wrong key', session);
-          throw new ValidationError([{ path: 'key', message: 'must be the key of this session' }]);
-        },
+        ...{ operations, sameOrigin, openFile },
+        actions: createActions({
+          ...{ findActor, audit },
+          async confirm(session, key, context) {
+            const caller = await authenticate(key, context).catch(toNull);
+            if (caller?.credential.id === session.key.id) return;
+            audit('wrong key', session);
+            throw new ValidationError([{ path: 'key', message: 'must be the key of this session' }]);
+          },
+        }),
       })
     : [];
   return [token, ...(open ? [] : [signIn, signOut]), ...writes, ...pageRoutes(path, publicUrl).map(guard)];

@@ -1,13 +1,10 @@
 import { z } from 'zod';
-import type { Session } from '../../access/sessions.ts';
 import { readFile } from '../../api/http/file-bodies.ts';
 import { parseInput } from '../../api/http/json-input.ts';
 import type { OpenFile } from '../../api/http/rest-routes.ts';
-import { HttpError, type RequestContext, type Route } from '../../api/http/routes.ts';
+import { HttpError, type Route } from '../../api/http/routes.ts';
 import type { SameOrigin } from '../../api/http/same-origin.ts';
-import { assertUnrestrictedKey } from '../../kernel/caller.ts';
-import { OutageError, PaymentError, PreconditionError, ValidationError } from '../../kernel/errors.ts';
-import type { Tenant } from '../../kernel/tenant.ts';
+import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import { plainText } from '../../kernel/text.ts';
 import {
   type DisputeFiles,
@@ -21,89 +18,47 @@ import {
   submitDisputeEvidenceInput,
 } from '../../money-in/disputes/model.ts';
 import { REFUNDED_TYPES, type RefundService, refundInput } from '../../money-in/refunds/model.ts';
+import type { SubscriptionService } from '../../money-in/subscriptions/model.ts';
+import { type Actions, confirmed } from './actions.ts';
+import { type CatalogueOperations, createCatalogueRoutes } from './catalogue.ts';
 
 /** The operations of the console that change something. */
-export interface ConsoleOperations {
+export interface ConsoleOperations extends CatalogueOperations {
   refunds: Pick<RefundService, 'request'>;
   disputes: Pick<DisputeService, 'submitEvidence' | 'accept'>;
   /** Null in front of another service, which stores no files of this one. */
   disputeFiles: Pick<DisputeFiles, 'upload'> | null;
+  subscriptions: Pick<SubscriptionService, 'assertId' | 'cancel'>;
 }
 
-/** The caller of a change: a session, or anybody at an open console. */
-export interface Actor {
-  tenant: Tenant;
-  session: Session | null;
-}
-
-export const keyText = z.string().trim().min(1, 'must be given').max(300, 'must be at most 300 characters');
-/** The key of the session, which a change that costs money asks for again. */
-const confirmed = { key: keyText.optional() };
 const reference = plainText({ max: 100 });
 const consoleRefundInput = refundInput.extend({ ...confirmed, type: z.enum(REFUNDED_TYPES), reference });
 /** An id of any service's dispute: the service refuses a form that it does not have. */
 const disputeId = plainText({ max: 100 });
 const acceptInput = z.object({ ...confirmed, disputeId });
+const cancelSubscriptionInput = z.object({ ...confirmed, subscriptionId: reference });
 const uploadPath = z.object({ disputeId: disputeIdText });
 const uploadQuery = z.object({ name: fileNameText });
 const FILES = { mediaTypes: MEDIA_TYPES, maxBytes: MAX_FILE_BYTES };
 
 /**
- * The routes that change something. Each needs an unrestricted key, as over `/v1`; those that cost money ask for the key of
- * the session again, so that a browser that was left alone pays nobody.
+ * The routes that change something. Each needs an unrestricted key, as over `/v1`; those that cost money, or cannot be undone,
+ * ask for the key of the session again.
  */
 export function createWriteRoutes({
   operations,
-  sameOrigin: { action, post },
-  findActor,
-  confirm,
+  sameOrigin,
+  actions,
   openFile,
-  audit,
 }: {
   /** Creates the operations of one request. */
   operations: () => ConsoleOperations;
   sameOrigin: SameOrigin;
-  /** Finds the caller, and counts a request of its account. @throws UnauthenticatedError, RateLimitError */
-  findActor: (context: RequestContext) => Promise<Actor>;
-  /** Checks that a text is the key of a session. @throws ValidationError, RateLimitError */
-  confirm: (session: Session, key: string, context: RequestContext) => Promise<void>;
+  actions: Actions;
   openFile: OpenFile;
-  audit: (happened: string, session: Session, details?: object) => void;
 }): Route[] {
-  async function admit(context: RequestContext): Promise<Actor> {
-    const actor = await findActor(context);
-    if (actor.session) assertUnrestrictedKey(actor.session.caller);
-    return actor;
-  }
-
-  async function admitWithKey(context: RequestContext, key: string | undefined): Promise<Actor> {
-    const actor = await admit(context);
-    if (!actor.session) return actor;
-    if (key === undefined) throw new ValidationError([{ path: 'key', message: 'must be given' }]);
-    await confirm(actor.session, key, context);
-    return actor;
-  }
-
-  /** Makes a change between two lines of the audit: the change may be made, and its answer lost. */
-  async function recorded<Body extends object>(
-    { session }: Actor,
-    what: string,
-    details: object,
-    change: () => Promise<Body>,
-  ): Promise<Body> {
-    if (!session) return change();
-    audit(what, session, { ...details, outcome: 'begun' });
-    try {
-      const body = await change();
-      audit(what, session, { ...details, ...body, outcome: 'done' });
-      return body;
-    } catch (error) {
-      const isRefusal = error instanceof PaymentError && !(error instanceof OutageError);
-      audit(what, session, { ...details, outcome: isRefusal ? error.code : 'unknown' });
-      throw error;
-    }
-  }
-
+  const { action, post } = sameOrigin;
+  const { admit, admitWithKey, recorded } = actions;
   return [
     action(
       /^\/console\/refunds$/,
@@ -159,6 +114,21 @@ export function createWriteRoutes({
       });
       return { status: 201, body };
     }),
+    action(
+      /^\/console\/subscriptions\/cancel$/,
+      cancelSubscriptionInput,
+      async ({ key, subscriptionId }, context) => {
+        const actor = await admitWithKey(context, key);
+        const body = await recorded(actor, 'cancellation', { subscriptionId }, async () => {
+          const { subscriptions } = operations();
+          subscriptions.assertId(subscriptionId);
+          const { subscription, replayed } = await subscriptions.cancel(actor.tenant, subscriptionId);
+          return { subscriptionId, status: subscription.status, replayed };
+        });
+        return { body };
+      },
+    ),
+    ...createCatalogueRoutes({ operations, sameOrigin, actions }),
   ];
 }
 
