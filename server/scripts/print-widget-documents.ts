@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { REPORT, TASKS } from '../../widget/console/operations.ts';
+import * as products from '../../widget/console/products/operations.ts';
+import * as subscriptions from '../../widget/console/subscriptions/operations.ts';
 import { readHashes } from '../../widget/scripts/released.mjs';
 import { type Topic, updatesDocument } from '../../widget/src/board/hub.ts';
 import * as disputes from '../../widget/src/disputes/operations.ts';
@@ -34,6 +36,12 @@ const elements = [
   CURSOR_DOCUMENT,
   METHODS_DOCUMENT,
 ];
+const pages = [
+  ...[TASKS, REPORT, ...Object.values(products), ...Object.values(subscriptions)].filter(
+    (each) => typeof each === 'string',
+  ),
+  updatesDocument([subscriptions.SUBSCRIPTION_TOPIC]),
+];
 const topics = [...TOPIC_NAMES.map((topic) => documentOf(topic)), accountDocument(), SALE_UPDATES];
 const backend = [MINT_CHECKOUT, MINT_DASHBOARD, ...SALES_DOCUMENTS, ...topics];
 
@@ -64,7 +72,7 @@ function printModule() {
 
 /** The documents of the widget of this version and of the released ones, which are trusted without a manifest. */
 export const WIDGET_DOCUMENTS: readonly string[] = [
-${linesOf([...elements, TASKS, REPORT], 'documents.json')}];
+${linesOf([...elements, ...pages], 'documents.json')}];
 
 /** The documents of @psa/checkout/server, which are trusted of an API key without a manifest. */
 export const BACKEND_DOCUMENTS: readonly string[] = [

@@ -170,6 +170,84 @@ describe('the console of a full account', () => {
     await expect.poll(async () => (await stateOf())[0]).toBe('lost');
   });
 
+  it('A subscription is found by the address of its customer, followed, and canceled with the key alone', async () => {
+    const customer = { name: 'Nina Reis', email: 'nina@example.com' };
+    const input = { valueCents: 2990, interval: 'monthly', description: 'Clube do livro', customer };
+    const { body } = await app.rest().post('/subscriptions', input);
+    const { page } = await visit('subscriptions?search=NINA@example.com');
+    await signIn(page);
+    const row = page.locator('console-subscriptions tbody tr');
+    await row.getByText('Nina Reis').waitFor();
+    expect(await row.count()).toBe(1);
+    await row.click();
+    const panel = page.getByRole('dialog');
+    await panel.getByText(body.subscriptionId).waitFor();
+    await panel.getByRole('button', { name: 'Cancelar a assinatura' }).click();
+    await panel.getByRole('button', { name: 'Cancelar agora' }).click();
+    await page.getByLabel('Chave de API desta sessão').fill(LIVE_KEY);
+    await page.getByRole('button', { name: 'Confirmar' }).click();
+    await panel.getByText('Assinatura cancelada.').waitFor();
+    await row.getByText('por você').waitFor();
+    expect((await app.rest().get(`/subscriptions/${body.subscriptionId}`)).body.status).toBe('canceled');
+  });
+
+  it('A stock that has ended gets codes, and content is shown on request', async () => {
+    const { page, context } = await visit('products');
+    await injectAxe(context);
+    await page.reload();
+    await signIn(page);
+    await page.getByText(`${FILLED.contents} produtos`).waitFor();
+    await page.getByRole('button', { name: 'Sem estoque' }).click();
+    await page.getByText(`${FILLED.emptyContents} produtos`).waitFor();
+    expect(parametersOf(page).get('stock')).toBe('EMPTY');
+    const product = page.locator('details.product').first();
+    await product.locator('summary').click();
+    await product.getByText('0 códigos em estoque').waitFor();
+    await product.getByLabel('Códigos', { exact: true }).last().fill('AAAA-1\nBBBB-2\nAAAA-1');
+    await product.getByRole('button', { name: 'Acrescentar' }).click();
+    await product.getByText('Linha 3: este código já está acima.').waitFor();
+    await product.getByLabel('Códigos', { exact: true }).last().fill('AAAA-1\nBBBB-2');
+    await product.getByRole('button', { name: 'Acrescentar' }).click();
+    await page.getByText(`${FILLED.emptyContents - 1} produtos`).waitFor();
+    await page.getByRole('button', { name: 'Acabando' }).click();
+    await product.locator('summary').click();
+    await product.getByText('2 códigos em estoque').waitFor();
+
+    await product.locator('label', { hasText: 'Texto' }).click();
+    await product.getByLabel('Texto', { exact: true }).last().fill('A senha é sésamo.');
+    await product.getByRole('button', { name: 'Acrescentar' }).click();
+    await product.getByText('Conteúdo acrescentado.').waitFor();
+    expect(await page.getByText('sésamo').count()).toBe(0);
+    await product.getByRole('button', { name: 'Mostrar o conteúdo' }).click();
+    await product.getByText('A senha é sésamo.').waitFor();
+    await product.getByRole('button', { name: 'Excluir', exact: true }).first().click();
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('A product is made, and deleted with the key alone', async () => {
+    const { page } = await visit('products');
+    await signIn(page);
+    await page.getByText('Novo produto').click();
+    await page.getByLabel('Nome', { exact: true }).fill('Ebook');
+    await page.getByLabel('Preço em reais').fill('0,79');
+    await page.getByRole('button', { name: 'Criar produto' }).click();
+    await page.getByText('Escreva um preço a partir de R$ 0,80').waitFor();
+    await page.getByLabel('Preço em reais').fill('19,90');
+    await page.getByRole('button', { name: 'Criar produto' }).click();
+    await page.getByText('Produto criado.').waitFor();
+    await page.getByLabel('Buscar pelo nome').fill('ebo');
+    await page.getByText('1 produto', { exact: true }).waitFor();
+    const product = page.locator('details.product');
+    await product.locator('summary').click();
+    await product.getByRole('button', { name: 'Excluir o produto' }).click();
+    await product.getByRole('button', { name: 'Excluir Ebook' }).click();
+    await page.getByLabel('Chave de API desta sessão').fill(LIVE_KEY);
+    await page.getByRole('button', { name: 'Confirmar' }).click();
+    await page.getByText('Nenhum produto com este filtro.').waitFor();
+    const { body } = await app.rest().get('/products?limit=1');
+    expect(body.products[0].name).not.toBe('Ebook');
+  });
+
   it('A page that the key may not see says so, and the others are shown', async () => {
     const { page } = await visit('payouts');
     await signIn(page, await addKey(app, { permissions: ['statement.read'] }));
@@ -179,7 +257,7 @@ describe('the console of a full account', () => {
     await page.getByText('Lançamentos', { exact: true }).first().waitFor();
   });
 
-  it.each(['', 'sales', 'disputes', 'statement', 'payouts'])(
+  it.each(['', 'sales', 'subscriptions', 'disputes', 'products', 'statement', 'payouts'])(
     'The page /console/%s has no violations, and fits 320 pixels',
     async (path) => {
       const { page, context } = await visit(path);

@@ -10,7 +10,7 @@ export interface Api {
   readonly token: string;
   /** Requests the next token. Rejects where the session has ended. */
   renewToken: () => Promise<string>;
-  /** Whether the console may request refunds and answer disputes, and whether it gives the key of the session again with that. */
+  /** Whether the console may request changes, and whether it gives the key of the session again with those that ask for it. */
   mayWrite: boolean;
   asksForKey: boolean;
   /** Is aborted when the user leaves the page, or the session ends. */
@@ -22,16 +22,43 @@ export interface Api {
 /** The root fields of an answer: one that was refused is null. */
 export type Parts<Data> = { [Name in keyof Data]: Data[Name] | null };
 
-/** Runs a query. Rejects where nothing was answered. */
-export async function query<Data>(api: Api, document: string, variables: object): Promise<Parts<Data>> {
-  const { data, code } = await send(api.token, document, variables);
-  if (code !== 'UNAUTHENTICATED') return given<Data>(data);
-  return given<Data>((await send(await api.renewToken(), document, variables)).data);
+/** An answer to a query. */
+export interface Answer<Data> {
+  data: Parts<Data>;
+  /** The codes of the root fields that were refused. */
+  codes: Readonly<Record<string, string>>;
+  /** The time of the oldest root field that another service has not confirmed since it was read; null if there is none. */
+  staleSince: Date | null;
 }
 
-function given<Data>(data: object | null): Parts<Data> {
+/** Runs a query. Rejects where nothing was answered. */
+export async function query<Data>(api: Api, document: string, variables: object): Promise<Parts<Data>> {
+  return (await ask<Data>(api, document, variables)).data;
+}
+
+/** Runs a query, and says what of it was refused and what is stale. Rejects where nothing was answered. */
+export async function ask<Data>(api: Api, document: string, variables: object): Promise<Answer<Data>> {
+  let answer = await send(api.token, document, variables);
+  const isExpired = answer.errors[0]?.extensions?.code === 'UNAUTHENTICATED';
+  if (isExpired) answer = await send(await api.renewToken(), document, variables);
+  const { data, errors, extensions } = answer;
   if (!data) throw new Error('The query was refused');
-  return data as Parts<Data>;
+  const ages = Object.values(extensions?.upstream?.fields ?? {}).filter(({ stale }) => stale);
+  return {
+    data: data as Parts<Data>,
+    codes: Object.fromEntries(errors.map(({ path, extensions }) => [`${path?.[0]}`, extensions?.code ?? ''])),
+    staleSince:
+      ages.length === 0
+        ? null
+        : new Date(api.now().getTime() - Math.max(...ages.map(({ ageSeconds }) => ageSeconds ?? 0)) * 1_000),
+  };
+}
+
+interface Sent {
+  data?: object | null;
+  errors?: { path?: (string | number)[]; extensions?: { code?: string } }[];
+  /** In front of another service: the age of each root field. */
+  extensions?: { upstream?: { fields: Record<string, { ageSeconds: number | null; stale: boolean }> } };
 }
 
 async function send(token: string, document: string, variables: object) {
@@ -45,9 +72,6 @@ async function send(token: string, document: string, variables: object) {
     body: JSON.stringify({ query: document, variables }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  const { data = null, errors = [] } = (await response.json()) as {
-    data?: object | null;
-    errors?: { extensions?: { code?: string } }[];
-  };
-  return { data, code: errors[0]?.extensions?.code };
+  const { data = null, errors = [], extensions } = (await response.json()) as Sent;
+  return { data, errors, extensions };
 }

@@ -13,7 +13,14 @@ const PAGES = [
     scopes: ['card_payments', 'payments'],
     load: () => import('./sales.ts'),
   },
+  {
+    name: 'subscriptions',
+    title: 'Assinaturas',
+    scopes: ['subscriptions'],
+    load: () => import('./subscriptions.ts'),
+  },
   { name: 'disputes', title: 'Disputas', scopes: ['disputes'], load: () => import('./disputes.ts') },
+  { name: 'products', title: 'Produtos', scopes: ['products'], load: () => import('./products.ts') },
   { name: 'statement', title: 'Extrato', scopes: ['wallet'], load: () => import('./statement.ts') },
   { name: 'payouts', title: 'Saques', scopes: ['payouts'], load: () => import('./payouts.ts') },
 ] as const;

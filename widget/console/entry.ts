@@ -11,7 +11,7 @@ export interface Entry {
   scopes: readonly string[];
   /** The key of the session; null where the console is open. */
   key: { name: string | null; hint: string | null } | null;
-  /** Whether refunds and answers to disputes may be requested. */
+  /** Whether refunds, answers to disputes, cancellations and changes of products may be requested. */
   mayWrite: boolean;
 }
 

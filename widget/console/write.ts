@@ -27,7 +27,7 @@ export function answerTo(result: PostResult<unknown>, own: Words['refusals'] = {
   return { message: own[refusal.code ?? ''] ?? refusalText(refusal) };
 }
 
-/** Requests a change that costs money: the user of a session gives its key again. */
+/** Requests a change that costs money or cannot be undone: the user of a session gives its key again. */
 export async function requestWithKey(
   api: Api,
   path: string,

@@ -1,6 +1,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import '../../src/payouts/define.ts';
 import '../../src/statement/define.ts';
+import { STOCK_LABELS } from '../shared/content.ts';
 import { ZONE } from '../shared/format.ts';
 import './chart.ts';
 import { DISPUTE_COLUMNS, PAYMENT_COLUMNS } from './columns.ts';
@@ -16,7 +17,6 @@ import {
   DISPUTE_LABELS,
   filterOptions,
   PAYMENT_LABELS,
-  STOCK_LABELS,
   SUBACCOUNT_PAYOUT_LABELS,
   SUBSCRIPTION_LABELS,
 } from './labels.ts';

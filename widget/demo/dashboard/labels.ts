@@ -1,13 +1,6 @@
 // The words of the dashboard for statuses, kinds and parts.
 import type { ConnectionState } from './dashboard-data.ts';
-import type {
-  CardPayment,
-  Dispute,
-  ProductContent,
-  SubaccountPayout,
-  Subscription,
-  WebhookDelivery,
-} from './operations.ts';
+import type { CardPayment, Dispute, SubaccountPayout, Subscription, WebhookDelivery } from './operations.ts';
 import type { Part } from './parts.ts';
 
 export type Tone = 'waiting' | 'good' | 'bad' | 'neutral' | 'warning';
@@ -51,18 +44,6 @@ export const DELIVERY_LABELS: StatusLabels<WebhookDelivery['status']> = {
   CANCELED: CANCELED_LABEL,
 };
 
-export const CONTENT_LABELS: Record<ProductContent['kind'], string> = {
-  TEXT: 'Texto',
-  LINK: 'Link',
-  CODES: 'Códigos',
-  UNKNOWN: 'Outro',
-};
-/** Whether a product's content can be delivered at this moment. */
-export const STOCK_LABELS: StatusLabels<ProductContent['stock']> = {
-  READY: { label: 'Disponível', tone: 'good' },
-  LOW: { label: 'Acabando', tone: 'warning' },
-  EMPTY: { label: 'Sem estoque', tone: 'bad' },
-};
 export const AVAILABLE = { label: 'À venda', tone: 'good' } as const;
 export const UNAVAILABLE = { label: 'Indisponível', tone: 'neutral' } as const;
 

@@ -1,5 +1,6 @@
 // The rows of the dashboard's tables.
 import { html, nothing, type TemplateResult } from 'lit';
+import { CONTENT_LABELS, STOCK_LABELS } from '../shared/content.ts';
 import { formatBrl, formatConfirmations, formatFull, formatLtc, formatRelative } from '../shared/format.ts';
 import { returnTexts } from '../shared/pix.ts';
 import { INTERVALS } from '../shared/subscription.ts';
@@ -9,13 +10,11 @@ import type { Disputed } from './disputed.ts';
 import {
   AVAILABLE,
   CANCELED_LABEL,
-  CONTENT_LABELS,
   CYCLE_LABELS,
   DELIVERY_LABELS,
   DISPUTE_LABELS,
   DISPUTE_REASONS,
   PAYMENT_LABELS,
-  STOCK_LABELS,
   SUBACCOUNT_PAYOUT_LABELS,
   SUBSCRIPTION_LABELS,
   UNAVAILABLE,

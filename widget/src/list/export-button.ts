@@ -23,10 +23,10 @@ export function createExportButton<R extends Row, T extends ListTexts>(
     set('exporting');
     try {
       const { exportRows } = await importAgain(`${kind.title}.filters`, kind.loadControls);
-      await exportRows({
+      await exportRows!({
         endpoint: endpointOf(host) ?? '',
         token: host.token ?? '',
-        file: kind.file,
+        file: kind.file!,
         savedAs: texts.text(kind.title).toLowerCase(),
         filter: pageOf(host.view, 0, kind).filter,
         signal: data.connectedSignal,

@@ -42,12 +42,12 @@ export interface ListKind<R extends Row, T extends ListTexts> extends RowKind<R>
   search?: { property: string; label: keyof T & string };
   /** Converts a condition that the server's filter has not by its name. */
   memberOf?(condition: string, value: string): Record<string, unknown> | undefined;
-  /** The name of the server's export. */
-  file: string;
+  /** The name of the server's export, if the list has one. */
+  file?: string;
   /** Loads the chunk of the controls and the export. */
   loadControls(): Promise<{
     createForm(parts: FilterParts<T>): FilterForm;
-    exportRows(options: ExportOptions): Promise<void>;
+    exportRows?(options: ExportOptions): Promise<void>;
   }>;
   /** Loads the chunk of the details of a row, if the list has them. */
   loadDetails?(): Promise<{ createDetails(parts: DetailsParts<R, T>): DetailsPanel }>;
