@@ -70,6 +70,27 @@ export function words(node: Node | null | undefined): string | undefined {
   return node ? read(node).replace(/\s+/g, ' ').trim() : undefined;
 }
 
+/** Opens the panel of a row, as a click does. */
+export async function openRow(element: Element, id: string): Promise<void> {
+  const row = element.shadowRoot!.querySelector<HTMLElement>(`tr[data-id=${id}]`)!;
+  row.focus();
+  row.click();
+  await shows(() => dialogOf(element)?.open, true);
+}
+
+export function dialogOf(element: Element): HTMLDialogElement {
+  return element.shadowRoot!.querySelector('dialog')!;
+}
+
+/** Waits until the panel is where it stays. */
+export async function arrived(element: Element): Promise<void> {
+  await Promise.all(
+    dialogOf(element)
+      .getAnimations()
+      .map(({ finished }) => finished),
+  );
+}
+
 async function post<Answer>(path: string, body: object): Promise<Answer> {
   const response = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) });
   if (!response.ok) throw new Error(await response.text());

@@ -1,6 +1,12 @@
 // The payouts, the wallet and the statement of a fake account, which fake-payouts.ts serves.
-import type { Payout, PayoutFilter, PayoutStatus } from '../../widget/src/payouts/operations.ts';
-import type { StatementVariables, WalletEntry } from '../../widget/src/statement/operations.ts';
+import type {
+  Payout,
+  PayoutDetails,
+  PayoutFilter,
+  PayoutStatus,
+  PayoutTotals,
+} from '../../widget/src/payouts/operations.ts';
+import type { StatementVariables, WalletEntry, WholeEntry } from '../../widget/src/statement/operations.ts';
 import type { Wallet, WalletBucket } from '../../widget/src/wallet/operations.ts';
 
 export interface FakeMoney {
@@ -72,6 +78,41 @@ export function move({ wallet, entries }: FakeMoney, { amountCents, kind = 'PAYM
     after: { balanceCents: wallet.balanceCents },
   });
   return { wallet: { ...wallet }, occurredAt: createdAt };
+}
+
+/** A whole entry, as its details have it. */
+export function wholeEntry(entry: WalletEntry): WholeEntry {
+  const customer = { name: 'Ana Souza', email: 'ana@psa.example' };
+  const sale = {
+    __typename: 'Payment',
+    code: entry.kind === 'PAYMENT' ? entry.reference! : 'psa_1',
+    description: 'Caneca',
+    orderId: 'PEDIDO-1',
+    customer,
+  };
+  const resources: Partial<Record<WalletEntry['kind'], WholeEntry['resource']>> = {
+    PAYMENT: sale,
+    REFUND: { __typename: 'Refund', code: 'ref_1', reason: 'Veio quebrada', of: sale },
+    PAYOUT: {
+      __typename: 'Payout',
+      payoutCode: 'SAQ-000003',
+      withdrawalId: '3'.padStart(24, '0'),
+      destination: 'an***@psa.example',
+    },
+  };
+  return {
+    ...entry,
+    resource: resources[entry.kind] ?? null,
+    unexplainedCents: 0,
+    after: {
+      ...entry.after,
+      pendingReleaseCents: 250_050,
+      disputeBlockedCents: 40_000,
+      subaccountsBalanceCents: 60_000,
+      receivableCents: 0,
+      cryptoBalanceLtc: '1.25000000',
+    },
+  };
 }
 
 /** The server's answer to a query for the wallet, with the part of its statement, its history and the ends of a period. */
@@ -147,6 +188,36 @@ export function payoutOf(number: number, count: number): Payout {
     requestedAt: new Date(requested).toISOString(),
     processedAt: isFinal ? new Date(requested + MINUTE_MS).toISOString() : null,
     version: 1,
+  };
+}
+
+/** A whole payout, as its details have it. */
+export function wholePayout(payout: Payout, values: Partial<PayoutDetails> = {}): PayoutDetails {
+  const { method, amountCents, serviceFeeCents } = payout;
+  return {
+    ...payout,
+    destinationKind: method === 'LTC' ? 'LTC_ADDRESS' : 'EMAIL',
+    netAmountCents: amountCents - (serviceFeeCents ?? 0),
+    amountLtc: method === 'LTC' ? '0.12345678' : null,
+    externalId: payout.id.replace('payout-', 'PEDIDO-'),
+    endToEndId: null,
+    returnedAt: null,
+    inDoubt: false,
+    knownBy: null,
+    ...values,
+  };
+}
+
+/** The totals of payouts by their statuses. */
+export function totalsOf(payouts: readonly Payout[], isExact: boolean): PayoutTotals {
+  const statuses = [...new Set(payouts.map(({ status }) => status))];
+  return {
+    isExact,
+    groups: statuses.map((status) => {
+      const own = payouts.filter((payout) => payout.status === status);
+      const amountCents = own.reduce((sum, payout) => sum + payout.amountCents, 0);
+      return { status, count: own.length, amountCents };
+    }),
   };
 }
 

@@ -5,7 +5,12 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { WholeDispute } from '../../widget/src/disputes/operations.ts';
-import type { Payout, PayoutPageVariables, PayoutStatus } from '../../widget/src/payouts/operations.ts';
+import type {
+  Payout,
+  PayoutDetails,
+  PayoutPageVariables,
+  PayoutStatus,
+} from '../../widget/src/payouts/operations.ts';
 import type { Sale, SaleDetails } from '../../widget/src/sales/operations.ts';
 import {
   answerMoney,
@@ -15,6 +20,9 @@ import {
   moneyOf,
   move,
   payoutOf,
+  totalsOf,
+  wholeEntry,
+  wholePayout,
 } from './fake-account.ts';
 import { answerDisputes, changeDispute, type DisputeAct, disputeOf } from './fake-disputes.ts';
 import { addSale, answerSales, changeSale, kindOfSale, type SaleChange, saleOf } from './fake-sales.ts';
@@ -34,11 +42,11 @@ export interface PayoutsWorld {
   disputeCount: number;
   /** The kinds of updates that the token may follow; all by default. */
   updateKinds?: string[];
-  /** Whether the totals of sales are exact. */
+  /** Whether the totals of sales and of payouts are exact. */
   isExact?: boolean;
   /** The failure of the next answers to queries: top-level errors, a status, or no answer with `hold`. */
   fail?: { code?: string; status?: number; times: number; retryAfterSeconds?: number; hold?: boolean };
-  /** The name of the failing queries; the others succeed. */
+  /** The name of the failing queries; the others succeed. Without one those of totals succeed, which come at any time. */
   failOnly?: string;
   /** The scope that the token lacks: queries whose names begin so, and streams of this kind, are FORBIDDEN. */
   forbids?: string;
@@ -46,7 +54,7 @@ export interface PayoutsWorld {
   upstream?: { ageSeconds: number; stale: boolean; keyRefused?: boolean };
   /** Whether old updates are deleted, so that a cursor is refused. */
   forgotten: boolean;
-  /** The received queries. */
+  /** The received queries, without those of totals. */
   queries: { name: string; variables: PayoutPageVariables & { ids?: string[] } }[];
   subscriptions: {
     transport: 'ws' | 'sse';
@@ -65,7 +73,7 @@ export interface PayoutsAct {
   /** Adds a payout with these values. */
   add?: Partial<Payout>;
   /** Changes the payout with this number; 1 is the oldest. */
-  change?: { number: number; values: Partial<Payout> };
+  change?: { number: number; values: Partial<PayoutDetails> };
   /** Changes the amounts of this number of payouts, one after another and some of them twice. */
   burst?: number;
   /** Moves money of the wallet. */
@@ -235,7 +243,8 @@ export async function startFakePayouts(): Promise<{
     const name = /\w+ (\w+)/.exec(query)?.[1] ?? '';
     if (isForbidden(world, name, variables.kinds)) return json(response, { errors: [error('FORBIDDEN')] });
     const { fail } = world;
-    if (fail && fail.times > 0 && (!world.failOnly || world.failOnly === name)) {
+    const isOfTotals = name.endsWith('Totals');
+    if (fail && fail.times > 0 && (world.failOnly ? world.failOnly === name : !isOfTotals)) {
       fail.times--;
       if (fail.hold) {
         const data = answer(world, variables);
@@ -249,7 +258,7 @@ export async function startFakePayouts(): Promise<{
       );
     }
     if (query.startsWith('subscription')) return stream(world, token, variables, response);
-    world.queries.push({ name, variables });
+    if (!isOfTotals) world.queries.push({ name, variables });
     const { upstream } = world;
     json(response, { data: answer(world, variables), ...(upstream && { extensions: { upstream } }) });
   }
@@ -368,9 +377,9 @@ interface StreamVariables {
 /** Builds the server's answer to a query for a page, newest first; a cursor is a payout's number. */
 function answer(
   { payouts, money, sales, disputes, history, updateKinds, isExact = true }: World,
-  variables: PayoutPageVariables & { ids?: string[] },
+  variables: PayoutPageVariables & { id?: string; ids?: string[] },
 ): object {
-  const { first, after, last, before, filter, ids } = variables;
+  const { first, after, last, before, filter, id, ids } = variables;
   const matches = (payout: Payout) => isSelected(payout, filter);
   const end = before ? Number(before) : 0;
   const size = last ?? first ?? 50;
@@ -402,6 +411,11 @@ function answer(
     ...(updateKinds && { updateKinds }),
     updatesCursor: `u${history.length}`,
     wallet: answerMoney(money, variables as object),
+    // A page of many rows is asked for often, and its totals are not.
+    ...(Object.keys(variables).every((member) => member === 'filter') && {
+      payoutTotals: totalsOf(payouts.filter(matches), isExact),
+    }),
+    ...nodeOf(payouts, money, id),
     payouts: {
       totalCount: payouts.filter(matches).length,
       nodes: page.map(({ payout }) => payout),
@@ -417,6 +431,14 @@ function answer(
         nodes: ids.map((id) => payouts.find((payout) => payout.id === id) ?? null),
       }),
   };
+}
+
+/** The whole payout or the whole entry with an id. */
+function nodeOf(payouts: readonly Payout[], { entries }: FakeMoney, id = ''): object {
+  const payout = payouts.find((each) => each.id === id);
+  const entry = entries.find((each) => each.id === id);
+  if (payout) return { node: wholePayout(payout, payout) };
+  return entry ? { node: wholeEntry(entry) } : {};
 }
 
 function tokenOf(authorization: unknown): string {

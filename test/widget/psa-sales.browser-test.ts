@@ -4,7 +4,19 @@ import '../../widget/src/sales/define.ts';
 import type { RefundRequest } from '../../widget/src/sales/events.ts';
 import type { PsaSales } from '../../widget/src/sales/psa-sales.ts';
 import { type Deferred, deferred } from '../support/deferred.ts';
-import { act, event, openWorld, part, place, readWorld, shows, words } from './board.ts';
+import {
+  act,
+  arrived,
+  dialogOf as dialog,
+  event,
+  openRow as open,
+  openWorld,
+  part,
+  place,
+  readWorld,
+  shows,
+  words,
+} from './board.ts';
 import type { WorldRequest } from './fake-payouts.ts';
 import { refundOf } from './fake-sales.ts';
 
@@ -188,6 +200,8 @@ describe('the details', () => {
     });
     await open(element, 'sale-5');
     await shows(() => details(element), expect.stringContaining('Recusada Valor menor que o da venda'));
+    // It is the service’s reason, and no quotation of a bank.
+    expect(dialog(element).querySelector('q')).toBeNull();
     expect(details(element)).toContain('R$ 1,00 devolvidos 2 de mar. de 2026, 07:41');
     expect(details(element)).toContain('R$ 2,00 sendo devolvidos');
     // A selection that ends beside the panel leaves it open, and a press beside it does not.
@@ -420,11 +434,7 @@ describe.each(inject('axeSchemes'))('accessibility in %s colours', (colorScheme)
       await open(element, opened);
       await shows(() => part(element, 'refund-button') !== null, true);
       part(element, 'refund-button')!.click();
-      await Promise.all(
-        dialog(element)
-          .getAnimations()
-          .map(({ finished }) => finished),
-      );
+      await arrived(element);
     }
     const { violations } = await axe.run(element);
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`)).toEqual([]);
@@ -436,13 +446,6 @@ async function sales(given: WorldRequest = {}, properties: Partial<PsaSales> = {
   return { element: await place('psa-sales', world, properties), world };
 }
 
-async function open(element: PsaSales, id: string): Promise<void> {
-  element.shadowRoot!.querySelector<HTMLElement>(`tr[data-id=${id}]`)!.focus();
-  element.shadowRoot!.querySelector<HTMLElement>(`tr[data-id=${id}]`)!.click();
-  await shows(() => element.shadowRoot!.querySelector('dialog')?.open, true);
-}
-
-const dialog = (element: PsaSales) => element.shadowRoot!.querySelector('dialog')!;
 const details = (element: PsaSales) => words(dialog(element));
 const rows = (element: PsaSales) =>
   [...element.shadowRoot!.querySelectorAll('tbody tr')].map((row) => words(row));

@@ -2,7 +2,19 @@ import axe from 'axe-core';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import '../../widget/src/statement/define.ts';
 import type { PsaStatement } from '../../widget/src/statement/psa-statement.ts';
-import { act, event, openWorld, part, place, readWorld, shows, words } from './board.ts';
+import {
+  act,
+  arrived,
+  dialogOf,
+  event,
+  openRow,
+  openWorld,
+  part,
+  place,
+  readWorld,
+  shows,
+  words,
+} from './board.ts';
 import type { WorldRequest } from './fake-payouts.ts';
 
 beforeEach(() => {
@@ -135,6 +147,53 @@ describe('a filter', () => {
   });
 });
 
+describe('the details', () => {
+  const WALLET =
+    'Carteira depois do lançamento A liberar R$ 2.500,50 Em disputa R$ 400,00 Em subcontas R$ 600,00 Litecoin 1,25 LTC';
+
+  it.each([
+    [
+      'entry-4',
+      'Estorno Hora (Brasília) 2 de mar. de 2026, 04:35 Valor -R$ 15,00 Saldo R$ 10.070,00 Código ref-4',
+      'Estorno Código ref_1 Motivo Veio quebrada Código da venda psa_1 Descrição Caneca Pedido PEDIDO-1 Cliente Ana Souza E-mail ana@psa.example',
+    ],
+    [
+      'entry-3',
+      'Saque Hora (Brasília) 1 de mar. de 2026, 22:35 Valor -R$ 15,00 Tarifa R$ 1,00 Saldo R$ 10.085,00 Código ref-3',
+      'Saque Código SAQ-000003 Número do saque 000000000000000000000003 Destino an***@psa.example',
+    ],
+    [
+      'entry-2',
+      'Liberação de venda no cartão Hora (Brasília) 1 de mar. de 2026, 16:35 Valor +R$ 50,00 Também mudou a liberar -R$ 50,00 Saldo R$ 10.100,00 Código ref-2',
+      '',
+    ],
+    [
+      'entry-1',
+      'Pagamento por PIX ou LTC Hora (Brasília) 1 de mar. de 2026, 10:35 Valor +R$ 50,00 Saldo R$ 10.050,00',
+      'Venda Código ref-1 Descrição Caneca Pedido PEDIDO-1 Cliente Ana Souza E-mail ana@psa.example',
+    ],
+  ])('%s opens with its fee, the balance after it, and what it belongs to', async (id, entry, resource) => {
+    const { element } = await statement({ entryCount: 4 }, { details: true });
+    await openRow(element, id);
+    await shows(() => words(dialogOf(element)), [entry, resource, WALLET].filter(Boolean).join(' '));
+  });
+
+  it('the heading of a day opens nothing', async () => {
+    const { element } = await statement({ entryCount: 1 }, { details: true });
+    element.shadowRoot!.querySelector<HTMLElement>('tbody tr')!.click();
+    await element.updateComplete;
+    expect(dialogOf(element)).toBeNull();
+  });
+
+  it.each(['en', 'es'] as const)('the panel is in the language %s', async (locale) => {
+    const { element } = await statement({ entryCount: 4 }, { details: true, locale });
+    await openRow(element, 'entry-4');
+    const name = { en: 'Wallet after the entry', es: 'Billetera después del movimiento' }[locale];
+    await shows(() => words(dialogOf(element)), expect.stringContaining(name));
+    expect(words(dialogOf(element))).not.toMatch(/Estorno|Carteira/);
+  });
+});
+
 describe('the export', () => {
   it('the entries of the filter are downloaded with the token in a header', async () => {
     const { element } = await statement({}, { export: true, kinds: 'PAYOUT REFUND' });
@@ -174,12 +233,18 @@ it.each([
 
 describe.each(inject('axeSchemes'))('accessibility in %s colours', (colorScheme) => {
   it.each([
-    ['ready', { entryCount: 60 }, { createdAfter: '2026-03-01T00:00:00-03:00', export: true }, 'ready'],
-    ['empty', {}, {}, 'ready'],
-    ['refused', {}, { token: 'wrong' }, 'error'],
-  ] as const)('axe finds nothing in a statement that is %s', async (_, world, properties, phase) => {
+    ['ready', { entryCount: 60 }, { createdAfter: '2026-03-01T00:00:00-03:00', export: true }, 'ready', ''],
+    ['open', { entryCount: 4 }, { details: true }, 'ready', 'entry-4'],
+    ['empty', {}, {}, 'ready', ''],
+    ['refused', {}, { token: 'wrong' }, 'error', ''],
+  ] as const)('axe finds nothing in a statement that is %s', async (_, world, properties, phase, opened) => {
     document.documentElement.style.colorScheme = colorScheme;
     const element = await place('psa-statement', await openWorld(world), properties, phase);
+    if (opened) {
+      await openRow(element, opened);
+      await shows(() => words(dialogOf(element)), expect.stringContaining('Carteira depois'));
+      await arrived(element);
+    }
     const { violations } = await axe.run(element);
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`)).toEqual([]);
   });

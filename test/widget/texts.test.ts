@@ -16,6 +16,7 @@ import { texts as pix } from '../../widget/src/locales/pt-BR.pix.ts';
 import { texts as portuguese } from '../../widget/src/locales/pt-BR.ts';
 import { texts as englishPayouts } from '../../widget/src/payouts/locales/en.ts';
 import { texts as spanishPayouts } from '../../widget/src/payouts/locales/es.ts';
+import { texts as portuguesePayoutDetails } from '../../widget/src/payouts/locales/pt-BR.details.ts';
 import { texts as portugueseFilters } from '../../widget/src/payouts/locales/pt-BR.filters.ts';
 import { texts as portuguesePayouts } from '../../widget/src/payouts/locales/pt-BR.ts';
 import { texts as englishSales } from '../../widget/src/sales/locales/en.ts';
@@ -25,6 +26,7 @@ import { texts as portugueseSaleFilters } from '../../widget/src/sales/locales/p
 import { texts as portugueseSales } from '../../widget/src/sales/locales/pt-BR.ts';
 import { texts as englishStatement } from '../../widget/src/statement/locales/en.ts';
 import { texts as spanishStatement } from '../../widget/src/statement/locales/es.ts';
+import { texts as portugueseStatementDetails } from '../../widget/src/statement/locales/pt-BR.details.ts';
 import { texts as portugueseStatementFilters } from '../../widget/src/statement/locales/pt-BR.filters.ts';
 import { texts as portugueseStatement } from '../../widget/src/statement/locales/pt-BR.ts';
 import type { Texts } from '../../widget/src/statement/locales/texts.ts';
@@ -38,10 +40,12 @@ import { texts as portugueseWallet } from '../../widget/src/wallet/locales/pt-BR
 
 const READ = {
   'pt-BR': {
-    ...{ first, portuguese, pix, delivered, portuguesePayouts, portugueseFilters },
+    ...{ first, portuguese, pix, delivered },
+    ...{ portuguesePayouts, portugueseFilters, portuguesePayoutDetails },
     ...{ portugueseSales, portugueseSaleFilters, portugueseSaleDetails },
     ...{ portugueseDisputes, portugueseDisputeDetails, portugueseDisputeFilters },
-    ...{ portugueseStatement, portugueseStatementFilters, portugueseWallet, pages: TEXTS['pt-BR'] },
+    ...{ portugueseStatement, portugueseStatementFilters, portugueseStatementDetails },
+    ...{ portugueseWallet, pages: TEXTS['pt-BR'] },
   },
   en: {
     ...{ ...english, englishPayouts, englishSales, englishStatement, englishDisputes, englishWallet },
@@ -76,6 +80,16 @@ it('A Portuguese text calls a refund estorno, an interval mensal and a status st
   expect(refunds.filter(([, text]) => /devol/i.test(text))).toEqual([]);
   expect(finding(READ['pt-BR'], /por mês|por ano|\bestado\b|situação|\benvio\b/i)).toEqual([]);
   expect(finding(READ.es, /\benvío\b|pago por/i)).toEqual([]);
+});
+
+it('the reasons that the service itself gives for a denial are those that the element has in each language', () => {
+  const { notReceived, bankRefused, destinationBlocked } = portuguesePayouts;
+  const server = (file: string) => readFileSync(new URL(`../../server/src/${file}`, import.meta.url), 'utf8');
+  const written = [
+    ...server('money-out/payouts/upstream-payout.ts').matchAll(/deniedReason: '(.+)'/g),
+    ...server('rails/simulated/bank.ts').matchAll(/reason: '(.+)'/g),
+  ].map(([, reason]) => reason);
+  expect(new Set(written)).toEqual(new Set([notReceived, bankRefused, destinationBlocked]));
 });
 
 it('A kind of a newer server reads as another one, unless the page has a text for it', () => {

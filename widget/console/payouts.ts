@@ -12,6 +12,7 @@ const { attach, onChange } = createSharedFilter(
 export function render(api: Api): TemplateResult {
   return html`<psa-payouts
     class="card"
+    details
     export
     .endpoint=${api.endpoint}
     .token=${api.token}

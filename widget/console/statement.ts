@@ -77,6 +77,7 @@ export class ConsoleStatement extends LitElement {
       </section>
       <psa-statement
         class="card"
+        details
         export
         .endpoint=${api.endpoint}
         .token=${api.token}

@@ -5,6 +5,8 @@ import type { SharedTexts } from './locales/texts.ts';
 
 interface Formats {
   money: (cents: number) => string;
+  /** An amount of LTC, with up to eight decimals. */
+  ltc: (amount: string) => string;
   number: (value: number) => string;
   day: (at: Date) => string;
   hour: (at: Date) => string;
@@ -117,5 +119,7 @@ function createFormats(locale: Locale): Formats {
       ? relative.format(-minutes, 'minute')
       : relative.format(-Math.round(minutes / 60), 'hour');
   };
-  return { money: (cents) => money.format(cents / 100), number, day, hour, ago };
+  const digits = { minimumFractionDigits: 2, maximumFractionDigits: 8 };
+  const ltc = (amount: string) => `${Number(amount).toLocaleString(locale, digits)} LTC`;
+  return { money: (cents) => money.format(cents / 100), ltc, number, day, hour, ago };
 }

@@ -37,8 +37,9 @@ export type Fact = readonly [name: string, words: string | false | null | undefi
 export interface Step {
   at: string | null | undefined;
   words: string;
-  /** The reason of the step, in the words of a bank or of the service. */
   note?: string | null | undefined;
+  /** The reason in the words of a bank or of an acquirer, who write Portuguese. */
+  quote?: string | null | undefined;
 }
 
 /** The words of a panel. */
@@ -61,6 +62,9 @@ export interface DetailsKind<R, Full extends R, T> {
   reset?(): void;
   portuguese: Partial<T>;
 }
+
+/** It sorts behind every instant. */
+const LAST = '9999';
 
 const isLater = (row: Row, known: Row) => (row.version ?? 0) > (known.version ?? 0);
 
@@ -116,20 +120,21 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
     )}</dl>`;
   }
 
-  function step({ at, words, note }: Step): TemplateResult {
+  function step({ at, words, note, quote }: Step): TemplateResult {
     const { day, hour } = texts.formats;
     const time = at && new Date(at);
     return html`<li>
       <span .textContent=${words}></span>
       ${time ? html`<time datetime=${at} .textContent=${`${day(time)}, ${hour(time)}`}></time>` : ''}
       ${note ? html`<small .textContent=${note}></small>` : ''}
+      ${quote ? html`<small><q lang="pt-BR" .textContent=${quote}></q></small>` : ''}
     </li>`;
   }
 
   function content(row: R & Partial<Full>): TemplateResult {
     const { title, status, facts: groups, history, actions = '' } = describe(row);
     // A server may give equal instants, whose order is then that of the description.
-    const steps = [...history].sort((left, right) => (left.at ?? '~').localeCompare(right.at ?? '~'));
+    const steps = [...history].sort((left, right) => (left.at ?? LAST).localeCompare(right.at ?? LAST));
     return html`
       <h2 id="details-title" .textContent=${title}></h2>
       ${status ? html`<p class="status ${status[1]}"><span class="state" .textContent=${status[0]}></span></p>` : ''}

@@ -6,6 +6,7 @@ import type { ExportOptions } from './export.ts';
 import type { Checks, FilterForm, FilterParts } from './filter-form.ts';
 import type { ListTexts } from './locales/texts.ts';
 import type { Page, Row, RowKind, Sort } from './row-list.ts';
+import type { Totals } from './totals.ts';
 
 /** The part in which the elements that show a list differ: a new one is a record of this, its texts and its cells. */
 export interface ListKind<R extends Row, T extends ListTexts> extends RowKind<R> {
@@ -15,6 +16,8 @@ export interface ListKind<R extends Row, T extends ListTexts> extends RowKind<R>
   title: keyof T & string;
   /** The documents: `updatesCursor` with the first page; a page; the newest rows, with those in `ids` as `nodes`; a whole row by `$id` as `node`. */
   documents: { start: string; page: string; poll: string; details?: string };
+  /** The document of the totals of a filter, by the values of `group`, and the totals in its answer. */
+  totals?: { document: string; of(answer: object): Totals };
   /** The list in the answer to each of them. The first one may have `updateKinds`, too: the kinds that the token may follow. */
   listOf(answer: object): Page<R>;
   topic: Topic;

@@ -13,5 +13,6 @@ export interface PsaPayoutsAttributes extends BoardAttributes<Texts> {
   reference?: string | undefined;
   sort?: PayoutSort | undefined;
   'page-size'?: number | undefined;
+  details?: boolean | undefined;
   export?: boolean | undefined;
 }

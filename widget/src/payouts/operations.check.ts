@@ -2,11 +2,15 @@
 import type { initGraphQLTada, ResultOf, VariablesOf } from 'gql.tada';
 import type { introspection } from '../graphql-env.d.ts';
 import {
+  PAYOUT_DETAILS,
   PAYOUT_TOPIC,
+  PAYOUT_TOTALS,
   PAYOUTS,
   type Payout,
+  type PayoutDetails,
   type PayoutPage,
   type PayoutPageVariables,
+  type PayoutTotals,
   type PayoutUpdate,
   POLL,
   START,
@@ -21,6 +25,8 @@ declare const graphql: initGraphQLTada<Setup>;
 const start = graphql(START);
 const list = graphql(PAYOUTS);
 const poll = graphql(POLL);
+const totals = graphql(PAYOUT_TOTALS);
+const details = graphql(PAYOUT_DETAILS);
 const updates = graphql(
   `subscription($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ${PAYOUT_TOPIC.fields}}}`,
 );
@@ -38,9 +44,12 @@ export type Checks = [
   Fits<Present<ResultOf<List>>['payouts'], PayoutPage>,
   Fits<PayoutPage, Present<ResultOf<List>>['payouts']>,
   Fits<Present<ResultOf<Poll>>['payouts']['nodes'], Payout[]>,
+  Fits<Present<ResultOf<typeof totals>>['payoutTotals'], PayoutTotals>,
+  Fits<Extract<ResultOf<typeof details>['node'], { withdrawalId: unknown }>, PayoutDetails>,
   Fits<Extract<ResultOf<Updates>['accountUpdates'], { payout: object }>, PayoutUpdate>,
   Fits<PayoutPageVariables, VariablesOf<Start>>,
   Fits<PayoutPageVariables, VariablesOf<List>>,
   Fits<{ first: number; ids: string[] }, VariablesOf<Poll>>,
+  Fits<Pick<PayoutPageVariables, 'filter'>, VariablesOf<typeof totals>>,
   Fits<{ after: string | null; kinds: ['PAYOUT'] }, VariablesOf<Updates>>,
 ];

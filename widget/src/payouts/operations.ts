@@ -1,5 +1,6 @@
 import type { Topic } from '../board/hub.ts';
 import type { Page, PageVariables } from '../list/row-list.ts';
+import type { Totals } from '../list/totals.ts';
 import type { PayoutMethod } from './methods.ts';
 
 // The table's GraphQL documents and the types of their results. The interfaces are written by hand so that the published
@@ -55,6 +56,38 @@ export interface PayoutFilter {
   reference?: string;
 }
 
+/** The number and the amount of the payouts of a filter, by their statuses. */
+export type PayoutTotals = Totals<PayoutStatus>;
+
+/** The kind of a destination. UNKNOWN is one of a newer server. */
+export type DestinationKind =
+  | 'CPF'
+  | 'CNPJ'
+  | 'EMAIL'
+  | 'PHONE'
+  | 'RANDOM'
+  | 'LTC_ADDRESS'
+  | 'TRON_ADDRESS'
+  | 'ERC20_ADDRESS'
+  | 'UNKNOWN';
+
+/** A whole payout, as its details show it. */
+export interface PayoutDetails extends Payout {
+  destinationKind: DestinationKind | null;
+  /** The amount that the destination receives; null if the fee is unknown. */
+  netAmountCents: number | null;
+  /** The amount that was debited from the LTC balance; null if reais were. */
+  amountLtc: string | null;
+  externalId: string | null;
+  /** The bank's identifier of the PIX. */
+  endToEndId: string | null;
+  returnedAt: string | null;
+  /** Whether it is unknown if the service has made this payout. */
+  inDoubt: boolean;
+  /** The time by which that is known. */
+  knownBy: string | null;
+}
+
 export interface PayoutUpdate {
   /** The position of this update in the stream, for `after`. */
   cursor: string;
@@ -77,6 +110,12 @@ export const PAYOUTS = `query Payouts${ARGUMENTS}{${LIST}}` as const;
 /** The polling query: the newest payouts, and the loaded ones that can still change. */
 export const POLL =
   `query PayoutsPoll($first:Int,$ids:[ID!]!,$filter:PayoutFilter){payouts(first:$first,filter:$filter){nodes{${FIELDS}}}nodes(ids:$ids){...on Payout{${FIELDS}}}}` as const;
+
+export const PAYOUT_TOTALS =
+  'query PayoutTotals($filter:PayoutFilter){payoutTotals(filter:$filter,groupBy:[STATUS]){isExact groups{status count amountCents}}}' as const;
+
+export const PAYOUT_DETAILS =
+  `query PayoutDetails($id:ID!){node(id:$id){...on Payout{${FIELDS} destinationKind netAmountCents amountLtc externalId endToEndId returnedAt inDoubt knownBy}}}` as const;
 
 /** The changes of payouts in the stream of the account. */
 export const PAYOUT_TOPIC = {

@@ -1,9 +1,12 @@
 import type { ListKind } from '../list/list-kind.ts';
 import type { Page } from '../list/row-list.ts';
+import type { Totals } from '../list/totals.ts';
 import type { Texts } from './locales/texts.ts';
 import { METHOD_LABELS } from './methods.ts';
 import {
+  PAYOUT_DETAILS,
   PAYOUT_TOPIC,
+  PAYOUT_TOTALS,
   PAYOUTS,
   type Payout,
   type PayoutStatus,
@@ -20,8 +23,12 @@ const STATUSES: readonly PayoutStatus[] = ['PENDING', 'PROCESSING', 'COMPLETED',
 export const payouts: ListKind<Payout, Texts> = {
   name: 'payout',
   title: 'payouts',
-  documents: { start: START, page: PAYOUTS, poll: POLL },
+  documents: { start: START, page: PAYOUTS, poll: POLL, details: PAYOUT_DETAILS },
   listOf: (answer) => (answer as { payouts: Page<Payout> }).payouts,
+  totals: {
+    document: PAYOUT_TOTALS,
+    of: (answer) => (answer as { payoutTotals: Totals }).payoutTotals,
+  },
   topic: PAYOUT_TOPIC,
   rowOf(update) {
     const { payout = null, previousStatus } = update as Partial<PayoutUpdate>;
@@ -55,4 +62,5 @@ export const payouts: ListKind<Payout, Texts> = {
   }),
   file: 'payouts',
   loadControls: () => import('./filters.ts'),
+  loadDetails: () => import('./details.ts'),
 };

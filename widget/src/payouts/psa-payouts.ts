@@ -3,12 +3,14 @@ import { boardStyles } from '../board/board.styles.ts';
 import { BoardTexts } from '../board/board-texts.ts';
 import type { Listener } from '../board/events.ts';
 import { listStyles } from '../list/list.styles.ts';
-import { ListElement } from '../list/list-element.ts';
 import { narrowStyles } from '../list/narrow.styles.ts';
+import { TotalsElement } from '../list/totals-element.ts';
 import type { PsaPayoutsEventMap } from './events.ts';
 import { texts } from './locales/pt-BR.ts';
 import type { Texts } from './locales/texts.ts';
-import type { Payout, PayoutSort } from './operations.ts';
+import type { Payout, PayoutSort, PayoutStatus } from './operations.ts';
+import { type DenialReason, methodText, reasonOf } from './payout-cells.ts';
+import type { PayoutsHost } from './payouts-host.ts';
 import { payouts } from './payouts-kind.ts';
 import { styles } from './psa-payouts.styles.ts';
 
@@ -16,14 +18,14 @@ export type * from './public-types.ts';
 
 const catalog = {
   name: 'payouts',
-  // Its chunk adds the texts of the filter's controls.
+  // Its chunks add the texts of the filter's controls and of the details.
   portuguese: { ...texts } as Partial<Texts>,
   languages: { en: () => import('./locales/en.ts'), es: () => import('./locales/es.ts') },
 };
 
 /**
- * An account's payouts as a live table. Rows change in place; while the pointer or the keyboard focus is in the table, or
- * it is scrolled, no row moves, and new payouts wait behind a button.
+ * An account's payouts as a live table, with the totals of the filter. Rows change in place; while the pointer or the keyboard
+ * focus is in the table, or it is scrolled, no row moves, and new payouts wait behind a button.
  *
  * @tagname psa-payouts
  *
@@ -39,6 +41,7 @@ const catalog = {
  * @attr {string} reference - Shows the payout with this withdrawalId, code or endToEndId.
  * @attr {'-requested'|'requested'|'-amount'|'amount'|'-status'|'status'} sort - The order of the rows; `-` is descending. Newest first by default.
  * @attr {number} page-size - How many rows are loaded at a time, 1 to 100; 50 by default.
+ * @attr {boolean} details - Whether a row that is clicked opens a panel with the whole payout and its history.
  * @attr {boolean} export - Whether there is a button that downloads the payouts of the filter as a file.
  * @attr {'pt-BR'|'en'|'es'} locale - The language; by default the page's.
  *
@@ -65,6 +68,7 @@ const catalog = {
  * @csspart export-button - Downloads the payouts.
  * @csspart new-button - Shows the new payouts that wait.
  * @csspart connection - The state of the connection.
+ * @csspart summary - The totals by status.
  * @csspart error - The error, and what to do.
  * @csspart retry-button - Retries.
  * @csspart scroller - The scroll container of the rows.
@@ -77,6 +81,8 @@ const catalog = {
  * @csspart skeleton - The placeholder while the first page is loaded.
  * @csspart footer - How many payouts there are.
  * @csspart more-button - Loads the remaining payouts, so that the order holds for all.
+ * @csspart details - The panel of a payout.
+ * @csspart close-button - Closes it.
  *
  * @cssproperty --psa-color-primary - Buttons.
  * @cssproperty --psa-color-on-primary - Text on the primary color.
@@ -101,7 +107,7 @@ const catalog = {
  * @cssstate empty
  * @cssstate forbidden - The token is valid, and does not read payouts.
  */
-export class PsaPayouts extends ListElement<Payout, Texts> {
+export class PsaPayouts extends TotalsElement<Payout, Texts, PayoutStatus> implements PayoutsHost {
   // A getter, for a static field becomes a static block, which Babel's settings of React Native refuse.
   static override get styles() {
     return [boardStyles, listStyles, styles, narrowStyles].map((text) => unsafeCSS(text));
@@ -109,7 +115,7 @@ export class PsaPayouts extends ListElement<Payout, Texts> {
 
   static override get properties() {
     return {
-      ...ListElement.properties,
+      ...TotalsElement.properties,
       statuses: {},
       methods: {},
       requestedAfter: { attribute: 'requested-after' },
@@ -117,6 +123,7 @@ export class PsaPayouts extends ListElement<Payout, Texts> {
       amountCents: { attribute: 'amount-cents', type: Number },
       externalId: { attribute: 'external-id' },
       reference: {},
+      details: { type: Boolean },
     };
   }
 
@@ -130,6 +137,8 @@ export class PsaPayouts extends ListElement<Payout, Texts> {
   declare externalId: string | undefined;
   declare reference: string | undefined;
   declare sort: PayoutSort;
+  /** Whether a row that is selected opens its details. */
+  declare details: boolean;
 
   declare addEventListener: Listener<PsaPayoutsEventMap> & LitElement['addEventListener'];
   declare removeEventListener: Listener<PsaPayoutsEventMap> & LitElement['removeEventListener'];
@@ -137,11 +146,24 @@ export class PsaPayouts extends ListElement<Payout, Texts> {
   constructor() {
     super(payouts, new BoardTexts<Texts>(catalog));
     this.statuses = '';
+    this.details = false;
   }
 
   /** The loaded payouts in the order of the table, drawn or not. */
   get payouts(): readonly Payout[] {
     return this.data.list.shown;
+  }
+
+  // ── The parts of the details, whose chunk must not import them ────────────────────────────────
+
+  /** @internal */
+  methodOf({ method }: Payout): string {
+    return methodText(method);
+  }
+
+  /** @internal */
+  reasonOf(payout: Payout): DenialReason {
+    return reasonOf(payout, this.texts);
   }
 }
 

@@ -11,7 +11,7 @@ export type { Transport } from '../follow/transport.ts';
 export type { PsaPayoutsAttributes } from './attributes.ts';
 export type { PsaPayoutsEventMap } from './events.ts';
 export type { PayoutMethod } from './methods.ts';
-export type { Payout, PayoutFilter, PayoutSort, PayoutStatus } from './operations.ts';
+export type { Payout, PayoutFilter, PayoutSort, PayoutStatus, PayoutTotals } from './operations.ts';
 
 /** The element's texts. */
 export type PayoutsLabels = Texts;

@@ -80,7 +80,9 @@ export function createDetails(parts: DetailsParts<Sale, Texts>): DetailsPanel {
       status === 'FAILED' && {
         at: null,
         words: words('stepFailed'),
-        note: failureReason && (REASONS[failureReason] ? words(REASONS[failureReason]) : failureReason),
+        ...(failureReason && REASONS[failureReason]
+          ? { note: words(REASONS[failureReason]) }
+          : { quote: failureReason }),
       },
       // The refunds say the same, if there are any.
       !!refundedAt && !refunds && { at: refundedAt, words: words('stepRefunded') },
@@ -94,7 +96,7 @@ export function createDetails(parts: DetailsParts<Sale, Texts>): DetailsPanel {
         end.status === 'FAILED' && {
           at: end.failedAt,
           words: words('stepRefundFailed', amountCents),
-          note: end.failureReason,
+          quote: end.failureReason,
         },
       ]),
       ...(disputes ?? []).flatMap(({ amountCents, createdAt: at, closedAt, status: end }) => [

@@ -1,5 +1,6 @@
 import type { Topic } from '../board/hub.ts';
 import type { Page, PageVariables } from '../list/row-list.ts';
+import type { Totals } from '../list/totals.ts';
 
 // The GraphQL documents of the sales and the types of their results; operations.check.ts fails to compile when they differ from
 // schema.graphql.
@@ -56,11 +57,7 @@ export interface SalePageVariables extends PageVariables {
 }
 
 /** The number and the amount of the sales of a filter, by their statuses. */
-export interface SalesTotals {
-  /** Whether these are all sales of the filter. If false, there are at least so many. */
-  isExact: boolean;
-  groups: { status: SaleStatus | null; count: number; amountCents: number }[];
-}
+export type SalesTotals = Totals<SaleStatus>;
 
 /** An update of a sale, or of a refund with its sale. */
 export interface SaleUpdate {

@@ -1,19 +1,16 @@
-import { html, type LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
+import { type LitElement, unsafeCSS } from 'lit';
 import { boardStyles } from '../board/board.styles.ts';
 import { BoardTexts } from '../board/board-texts.ts';
 import type { Listener } from '../board/events.ts';
-import { line } from '../board/messages.ts';
-import { Figures } from '../list/figures.ts';
 import { listStyles } from '../list/list.styles.ts';
-import { ListElement } from '../list/list-element.ts';
 import { narrowStyles } from '../list/narrow.styles.ts';
-import { pageOf } from '../list/row-list.ts';
+import { TotalsElement } from '../list/totals-element.ts';
 import type { PsaSalesEventMap } from './events.ts';
 import { texts } from './locales/pt-BR.ts';
 import type { Texts } from './locales/texts.ts';
-import { SALES_TOTALS, type Sale, type SaleSort, type SalesTotals } from './operations.ts';
+import type { Sale, SaleSort, SaleStatus } from './operations.ts';
 import { styles } from './psa-sales.styles.ts';
-import { STATUSES, sales } from './sales-kind.ts';
+import { sales } from './sales-kind.ts';
 
 export type * from './public-types.ts';
 
@@ -113,7 +110,7 @@ const catalog = {
  * @cssstate empty
  * @cssstate forbidden - The token is valid, and reads no sales.
  */
-export class PsaSales extends ListElement<Sale, Texts> {
+export class PsaSales extends TotalsElement<Sale, Texts, SaleStatus> {
   // A getter, for a static field becomes a static block, which Babel's settings of React Native refuse.
   static override get styles() {
     return [boardStyles, listStyles, styles, narrowStyles].map((text) => unsafeCSS(text));
@@ -121,7 +118,7 @@ export class PsaSales extends ListElement<Sale, Texts> {
 
   static override get properties() {
     return {
-      ...ListElement.properties,
+      ...TotalsElement.properties,
       statuses: {},
       methods: {},
       createdAfter: { attribute: 'created-after' },
@@ -150,11 +147,6 @@ export class PsaSales extends ListElement<Sale, Texts> {
   declare addEventListener: Listener<PsaSalesEventMap> & LitElement['addEventListener'];
   declare removeEventListener: Listener<PsaSalesEventMap> & LitElement['removeEventListener'];
 
-  protected override readonly figures = new Figures<SalesTotals>(
-    () => this.#readTotals(),
-    () => this.requestUpdate(),
-  );
-
   constructor() {
     super(sales, new BoardTexts<Texts>(catalog));
     this.statuses = '';
@@ -164,47 +156,6 @@ export class PsaSales extends ListElement<Sale, Texts> {
   /** The loaded sales in the order of the table, drawn or not. */
   get sales(): readonly Sale[] {
     return this.data.list.shown;
-  }
-
-  /** The totals of the filter by status, as the server adds them up; undefined until it has. */
-  get totals(): SalesTotals | undefined {
-    return this.figures.isOld ? undefined : this.figures.value;
-  }
-
-  protected override willUpdate(changed: PropertyValues<this>): void {
-    super.willUpdate(changed);
-    if (this.phase === 'ready') this.figures.follow(JSON.stringify(this.#filter ?? {}));
-    // The totals of an account whose sales are gone do not stay.
-    else if (this.isEmpty) this.figures.follow('');
-  }
-
-  protected override renderSummary(): TemplateResult | '' {
-    const { isExact, groups = [] } = this.figures.value ?? {};
-    const { formats } = this.texts;
-    const shown = STATUSES.flatMap((status) => groups.filter((group) => group.status === status));
-    if (!shown[0]) return '';
-    return html`<dl part="summary" class="summary ${this.figures.isOld ? 'stale' : ''}">${shown.map(
-      ({ status, count, amountCents }) => {
-        const amount = formats.money(amountCents);
-        return html`<div>
-        <dt>${line(`${this.texts.text(status!)} (${formats.number(count)})`)}</dt>
-        <dd>${line(isExact ? amount : this.texts.text('atLeast', { amount }))}</dd>
-      </div>`;
-      },
-    )}</dl>`;
-  }
-
-  get #filter(): object | null | undefined {
-    return pageOf(this.view, 0, sales).filter;
-  }
-
-  async #readTotals(): Promise<SalesTotals> {
-    const { salesTotals } = await this.data.request<{ salesTotals: SalesTotals }>(
-      SALES_TOTALS,
-      { filter: this.#filter },
-      this.data.connectedSignal,
-    );
-    return salesTotals;
   }
 }
 

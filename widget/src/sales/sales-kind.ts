@@ -1,5 +1,6 @@
 import type { ListKind } from '../list/list-kind.ts';
 import type { Page } from '../list/row-list.ts';
+import type { Totals } from '../list/totals.ts';
 import type { Texts } from './locales/texts.ts';
 import {
   SALE_DETAILS,
@@ -7,6 +8,7 @@ import {
   SALES_POLL,
   SALES_START,
   SALES_TOPIC,
+  SALES_TOTALS,
   type Sale,
   type SaleStatus,
   type SaleUpdate,
@@ -14,7 +16,7 @@ import {
 import { saleCells } from './sale-cells.ts';
 
 /** The statuses of the filter, without UNKNOWN, which means a status of a newer server. */
-export const STATUSES: readonly SaleStatus[] = ['PENDING', 'PAID', 'EXPIRED', 'REFUNDED', 'FAILED'];
+const STATUSES: readonly SaleStatus[] = ['PENDING', 'PAID', 'EXPIRED', 'REFUNDED', 'FAILED'];
 
 const METHODS = ['CARD', 'PIX', 'LTC'] as const;
 
@@ -27,6 +29,10 @@ export const sales: ListKind<Sale, Texts> = {
   title: 'sales',
   documents: { start: SALES_START, page: SALES, poll: SALES_POLL, details: SALE_DETAILS },
   listOf: (answer) => (answer as { sales: Page<Sale> }).sales,
+  totals: {
+    document: SALES_TOTALS,
+    of: (answer) => (answer as { salesTotals: Totals }).salesTotals,
+  },
   topic: SALES_TOPIC,
   rowOf(update) {
     const { sale, saleBefore, refund } = update as SaleUpdate;

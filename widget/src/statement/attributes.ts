@@ -11,5 +11,6 @@ export interface PsaStatementAttributes extends BoardAttributes<Texts> {
   reference?: string | undefined;
   sort?: StatementSort | undefined;
   'page-size'?: number | undefined;
+  details?: boolean | undefined;
   export?: boolean | undefined;
 }

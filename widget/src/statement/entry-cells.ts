@@ -1,6 +1,5 @@
 import { html, type TemplateResult } from 'lit';
 import type { BoardTexts } from '../board/board-texts.ts';
-import { formatLtc } from '../board/ltc.ts';
 import type { Texts } from './locales/texts.ts';
 import type { WalletEntry } from './operations.ts';
 
@@ -43,7 +42,7 @@ export function entryCells(entry: WalletEntry, texts: BoardTexts<Texts>): Templa
 }
 
 /** The fee, and the other figures that an entry has moved, in words. */
-function otherMoves(entry: WalletEntry, texts: BoardTexts<Texts>): string {
+export function otherMoves(entry: WalletEntry, texts: BoardTexts<Texts>): string {
   const { formats } = texts;
   const { serviceFeeCents: fee, cryptoDeltaLtc } = entry;
   const moves = [
@@ -56,6 +55,6 @@ function otherMoves(entry: WalletEntry, texts: BoardTexts<Texts>): string {
   return [
     ...(fee ? [texts.text('fee', { amount: formats.money(fee) })] : []),
     ...moves.flatMap(([name, cents]) => (cents ? [texts.text(name, { amount: signed(cents, texts) })] : [])),
-    ...(ltc ? [`${ltc > 0 ? '+' : ''}${formatLtc(cryptoDeltaLtc, texts.language)}`] : []),
+    ...(ltc ? [`${ltc > 0 ? '+' : ''}${formats.ltc(cryptoDeltaLtc)}`] : []),
   ].join(' · ');
 }

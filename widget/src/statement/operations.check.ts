@@ -4,6 +4,7 @@ import type { introspection } from '../graphql-env.d.ts';
 import {
   CLOSING,
   type Closing,
+  ENTRY_DETAILS,
   STATEMENT,
   STATEMENT_POLL,
   STATEMENT_START,
@@ -11,6 +12,7 @@ import {
   type StatementAnswer,
   type StatementVariables,
   type WalletEntry,
+  type WholeEntry,
 } from './operations.ts';
 
 interface Setup {
@@ -23,6 +25,7 @@ const start = graphql(STATEMENT_START);
 const list = graphql(STATEMENT);
 const poll = graphql(STATEMENT_POLL);
 const closing = graphql(CLOSING);
+const details = graphql(ENTRY_DETAILS);
 const updates = graphql(
   `subscription($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ${STATEMENT_TOPIC.fields}}}`,
 );
@@ -36,6 +39,7 @@ export type Checks = [
   Fits<Present<ResultOf<typeof list>>, StatementAnswer>,
   Fits<Present<ResultOf<typeof poll>>['wallet']['statement']['nodes'], WalletEntry[]>,
   Fits<Present<ResultOf<typeof closing>>['wallet']['closing'], Closing>,
+  Fits<Extract<ResultOf<typeof details>['node'], { kind: unknown }>, WholeEntry>,
   Fits<StatementVariables, VariablesOf<typeof start>>,
   Fits<StatementVariables, VariablesOf<typeof list>>,
   Fits<{ startsAt: string; endsAt: string }, VariablesOf<typeof closing>>,

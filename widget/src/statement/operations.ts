@@ -51,6 +51,41 @@ export interface WalletEntry {
   after: { balanceCents: number | null };
 }
 
+/** The payment, payout or other thing that an entry belongs to, as far as its details name it. */
+export interface EntryResource {
+  __typename: string;
+  /** The code or the id of a sale, a refund, a dispute or a subaccount. */
+  code?: string;
+  /** The code of a payout. */
+  payoutCode?: string | null;
+  withdrawalId?: string | null;
+  destination?: string;
+  /** The merchant's reason of a refund. */
+  reason?: string | null;
+  name?: string | null;
+  description?: string | null;
+  orderId?: string | null;
+  customer?: { name: string | null; email: string | null } | null;
+  /** The sale of a refund or of a dispute. */
+  of?: EntryResource | null;
+}
+
+/** A whole entry, as its details show it. */
+export interface WholeEntry extends WalletEntry {
+  /** Null for money that arrived by itself, and to a token that does not read it. */
+  resource: EntryResource | null;
+  /** In front of another service: the part of the balance that no entry explains. */
+  unexplainedCents: number;
+  after: {
+    balanceCents: number | null;
+    pendingReleaseCents: number | null;
+    disputeBlockedCents: number | null;
+    subaccountsBalanceCents: number | null;
+    receivableCents: number | null;
+    cryptoBalanceLtc: string | null;
+  };
+}
+
 /** The conditions of the server’s filter that the statement takes. */
 export interface WalletEntryFilter {
   kind?: WalletEntryKind[];
@@ -87,6 +122,12 @@ export const STATEMENT = `query Statement${ARGUMENTS}{${LIST}}` as const;
 /** The newest entries: those that are known never change. */
 export const STATEMENT_POLL =
   `query StatementPoll($first:Int,$filter:WalletEntryFilter){wallet{statement(first:$first,filter:$filter){nodes{${FIELDS}}}}}` as const;
+
+const SALE =
+  '...on Sale{description orderId customer{name email}}...on CardPayment{code:orderCode}...on Payment{code:paymentId}...on Charge{code:chargeId}';
+const OF = `of{__typename ${SALE}}` as const;
+export const ENTRY_DETAILS =
+  `query EntryDetails($id:ID!){node(id:$id){...on WalletEntry{${FIELDS} after{pendingReleaseCents disputeBlockedCents subaccountsBalanceCents receivableCents cryptoBalanceLtc}unexplainedCents resource{__typename ${SALE}...on Refund{code:refundId reason ${OF}}...on Dispute{code:disputeId ${OF}}...on Payout{payoutCode:code withdrawalId destination}...on Subaccount{code:subaccountId name}}}}}` as const;
 
 export const CLOSING =
   `query StatementClosing($startsAt:DateTime!,$endsAt:DateTime!){wallet{closing(startsAt:$startsAt,endsAt:$endsAt){opening{balanceCents}closing{balanceCents}}}}` as const;

@@ -31,6 +31,9 @@ export const styles = css`
     padding-block-end: 0.5rem;
     font-weight: 600;
   }
+  tr:has(.day) {
+    cursor: auto;
+  }
   tr:has(.day):hover {
     background: none;
   }

@@ -7,22 +7,24 @@ import { Figures } from '../list/figures.ts';
 import { listStyles } from '../list/list.styles.ts';
 import { ListElement } from '../list/list-element.ts';
 import { narrowStyles } from '../list/narrow.styles.ts';
-import { dayCells, dayOf, signed } from './entry-cells.ts';
+import { dayCells, dayOf, otherMoves, signed } from './entry-cells.ts';
 import type { PsaStatementEventMap } from './events.ts';
 import { texts } from './locales/pt-BR.ts';
 import type { Texts } from './locales/texts.ts';
 import { CLOSING, type Closing, type StatementSort, type WalletEntry } from './operations.ts';
 import { styles } from './psa-statement.styles.ts';
+import type { StatementHost } from './statement-host.ts';
 import { statement } from './statement-kind.ts';
 
 export type * from './public-types.ts';
 
 const catalog = {
   name: 'statement',
-  // Its chunk adds the texts of the filter's controls.
+  // Its chunks add the texts of the filter's controls and of the details.
   portuguese: { ...texts } as Partial<Texts>,
   languages: { en: () => import('./locales/en.ts'), es: () => import('./locales/es.ts') },
 };
+
 /**
  * An account's statement: every entry of its wallet with the balance after it, under the heading of its day. New entries
  * appear while the table is at rest, and wait behind a button otherwise.
@@ -39,6 +41,7 @@ const catalog = {
  * @attr {string} reference - Shows entries of the payment, payout, refund, dispute or transfer with this id or code.
  * @attr {'-created'|'created'} sort - The order of the rows; newest first by default.
  * @attr {number} page-size - How many rows are loaded at a time, 1 to 100; 50 by default.
+ * @attr {boolean} details - Whether a row that is clicked opens a panel with the whole entry, what it belongs to, and the wallet after it.
  * @attr {boolean} export - Whether there is a button that downloads the entries of the filter as a file.
  * @attr {'pt-BR'|'en'|'es'} locale - The language; by default the page's.
  *
@@ -75,6 +78,8 @@ const catalog = {
  * @csspart empty - The text where there is no entry.
  * @csspart skeleton - The placeholder while the first page is loaded.
  * @csspart footer - How many entries there are.
+ * @csspart details - The panel of an entry.
+ * @csspart close-button - Closes it.
  *
  * @cssproperty --psa-color-primary - Buttons.
  * @cssproperty --psa-color-on-primary - Text on the primary color.
@@ -99,7 +104,7 @@ const catalog = {
  * @cssstate empty
  * @cssstate forbidden - The token is valid, and does not read the wallet.
  */
-export class PsaStatement extends ListElement<WalletEntry, Texts> {
+export class PsaStatement extends ListElement<WalletEntry, Texts> implements StatementHost {
   // A getter, for a static field becomes a static block, which Babel's settings of React Native refuse.
   static override get styles() {
     return [boardStyles, listStyles, styles, narrowStyles].map((text) => unsafeCSS(text));
@@ -113,6 +118,7 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
       createdBefore: { attribute: 'created-before' },
       amountCents: { attribute: 'amount-cents', type: Number },
       reference: {},
+      details: { type: Boolean },
     };
   }
 
@@ -123,6 +129,8 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
   declare amountCents: number | undefined;
   declare reference: string | undefined;
   declare sort: StatementSort;
+  /** Whether a row that is selected opens its details. */
+  declare details: boolean;
 
   declare addEventListener: Listener<PsaStatementEventMap> & LitElement['addEventListener'];
   declare removeEventListener: Listener<PsaStatementEventMap> & LitElement['removeEventListener'];
@@ -138,6 +146,7 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
 
   constructor() {
     super(statement, new BoardTexts<Texts>(catalog));
+    this.details = false;
   }
 
   /** The loaded entries in the order of the table, drawn or not. */
@@ -192,6 +201,18 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> {
       ${figure('difference', signed(last - first, words))}
       ${figure('closing', words.formats.money(last))}
     </dl>`;
+  }
+
+  // ── The parts of the details, whose chunk must not import them ────────────────────────────────
+
+  /** @internal */
+  amountOf({ amountCents }: WalletEntry): string {
+    return signed(amountCents, this.texts);
+  }
+
+  /** @internal */
+  movesOf(entry: WalletEntry): string {
+    return otherMoves(entry, this.texts);
   }
 
   /** The period whose balances are shown: none if the list is of some entries of it alone. */

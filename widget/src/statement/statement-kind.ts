@@ -2,6 +2,7 @@ import type { ListKind } from '../list/list-kind.ts';
 import { entryCells, signed } from './entry-cells.ts';
 import type { Texts } from './locales/texts.ts';
 import {
+  ENTRY_DETAILS,
   KINDS,
   STATEMENT,
   STATEMENT_POLL,
@@ -15,7 +16,7 @@ import {
 export const statement: ListKind<WalletEntry, Texts> = {
   name: 'entry',
   title: 'statement',
-  documents: { start: STATEMENT_START, page: STATEMENT, poll: STATEMENT_POLL },
+  documents: { start: STATEMENT_START, page: STATEMENT, poll: STATEMENT_POLL, details: ENTRY_DETAILS },
   listOf: (answer) => (answer as StatementAnswer).wallet.statement,
   topic: STATEMENT_TOPIC,
   rowOf: (update) => ('occurredAt' in update ? undefined : { row: null }),
@@ -43,4 +44,5 @@ export const statement: ListKind<WalletEntry, Texts> = {
   }),
   file: 'statement',
   loadControls: () => import('./filters.ts'),
+  loadDetails: () => import('./details.ts'),
 };

@@ -3,7 +3,6 @@ import { boardStyles } from '../board/board.styles.ts';
 import { BoardElement } from '../board/board-element.ts';
 import { BoardTexts } from '../board/board-texts.ts';
 import type { Listener } from '../board/events.ts';
-import { formatLtc } from '../board/ltc.ts';
 import { connectionState, line, problem } from '../board/messages.ts';
 import type { PsaWalletEventMap } from './events.ts';
 import { FIGURES, type Figure, readDays, readFigures } from './figures.ts';
@@ -194,7 +193,7 @@ export class PsaWallet extends BoardElement<Texts> implements WalletHost {
     const value = FIGURES[name](wallet);
     if (value === null) return '—';
     if (typeof value === 'number') return this.texts.formats.money(value);
-    return formatLtc(value, this.texts.language);
+    return this.texts.formats.ltc(value);
   }
 
   /** The line ends with the balance of now. */

@@ -8,6 +8,7 @@ export const list = {
   newOne: '1 new',
   newMany: '{count} new',
   moreFailed: 'Could not load more.',
+  atLeast: 'at least {amount}',
   exportFile: 'Export',
   exporting: 'Exporting…',
   exportFailed: 'The export did not work. Try again in a minute.',

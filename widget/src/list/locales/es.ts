@@ -5,6 +5,7 @@ export const list = {
   filter: 'Filtrar',
   moreFilters: 'Más filtros',
   moreFailed: 'No fue posible cargar más.',
+  atLeast: 'al menos {amount}',
   exportFile: 'Exportar',
   exporting: 'Exportando…',
   exportFailed: 'No fue posible exportar. Intenta otra vez en un minuto.',

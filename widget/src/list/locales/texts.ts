@@ -36,6 +36,8 @@ export interface ListTexts extends SharedTexts, ControlTexts, DetailTexts {
   countOf: string;
   sortedOf: string;
   loadAll: string;
+  /** An amount of totals that are not exact. */
+  atLeast: string;
   moreFailed: string;
   exportFile: string;
   exporting: string;

@@ -1,4 +1,9 @@
-import type { DetailTexts, ListTexts, ControlTexts as SharedControlTexts } from '../../list/locales/texts.ts';
+import type {
+  ListTexts,
+  ControlTexts as SharedControlTexts,
+  DetailTexts as SharedDetailTexts,
+} from '../../list/locales/texts.ts';
+import type { DestinationKind } from '../operations.ts';
 
 /** The texts of the controls of the filter's conditions, whose chunk has them in Portuguese. */
 export interface ControlTexts extends SharedControlTexts {
@@ -10,8 +15,25 @@ export interface ControlTexts extends SharedControlTexts {
   method: string;
 }
 
+/** The texts of a payout's details, whose chunk has them in Portuguese. */
+export interface DetailTexts extends SharedDetailTexts, Record<Exclude<DestinationKind, 'UNKNOWN'>, string> {
+  title: string;
+  inDoubt: string;
+  method: string;
+  destinationKind: string;
+  serviceFee: string;
+  net: string;
+  debitedLtc: string;
+  withdrawalId: string;
+  externalId: string;
+  endToEndId: string;
+  stepRequested: string;
+  /** The time by which it is known whether the payout was made. */
+  stepKnown: string;
+}
+
 /** The texts of the table. `{…}` is a placeholder. */
-export interface Texts extends ListTexts, ControlTexts {
+export interface Texts extends ListTexts, ControlTexts, DetailTexts {
   /** The table's accessible name. */
   payouts: string;
   PENDING: string;
@@ -23,6 +45,10 @@ export interface Texts extends ListTexts, ControlTexts {
   pendingHint: string;
   processingHint: string;
   deniedHint: string;
+  /** The reasons that the service itself gives. The Portuguese ones are its own words. */
+  notReceived: string;
+  bankRefused: string;
+  destinationBlocked: string;
   status: string;
   amount: string;
   destination: string;

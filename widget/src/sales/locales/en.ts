@@ -23,7 +23,6 @@ export const texts: Texts = {
   canceled: 'Canceled',
   refunded: 'refunded {amount}',
   searchLabel: 'Email, order or code',
-  atLeast: 'at least {amount}',
   empty: 'No sales yet.',
   emptyFiltered: 'No sales match this filter.',
   countOne: '1 sale',

@@ -24,7 +24,6 @@ export const texts: Texts = {
   canceled: 'Cancelada',
   refunded: 'reembolso de {amount}',
   searchLabel: 'Correo, pedido o código',
-  atLeast: 'al menos {amount}',
   newOne: '1 nueva',
   newMany: '{count} nuevas',
   empty: 'Todavía no hay ventas.',

@@ -23,7 +23,6 @@ export const texts: TableTexts = {
   canceled: 'Cancelada',
   refunded: 'estorno de {amount}',
   searchLabel: 'E-mail, pedido ou código',
-  atLeast: 'pelo menos {amount}',
   newOne: '1 nova',
   newMany: '{count} novas',
   empty: 'Nenhuma venda ainda.',

@@ -78,8 +78,6 @@ export interface Texts
   canceled: string;
   refunded: string;
   searchLabel: string;
-  /** An amount of totals that are not exact. */
-  atLeast: string;
 }
 
 /** The texts of the first file. */

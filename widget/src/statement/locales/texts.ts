@@ -1,4 +1,8 @@
-import type { DetailTexts, ListTexts, ControlTexts as SharedControlTexts } from '../../list/locales/texts.ts';
+import type {
+  ListTexts,
+  ControlTexts as SharedControlTexts,
+  DetailTexts as SharedDetailTexts,
+} from '../../list/locales/texts.ts';
 import type { WalletEntryKind } from '../operations.ts';
 
 /** The texts of the controls of the filter's conditions, whose chunk has them in Portuguese. */
@@ -9,8 +13,36 @@ export interface ControlTexts extends SharedControlTexts {
   kindFilter: string;
 }
 
+/** The texts of an entry's details, whose chunk has them in Portuguese. */
+export interface DetailTexts extends SharedDetailTexts {
+  serviceFee: string;
+  /** The figures besides the balance that the entry has moved. */
+  moved: string;
+  unexplained: string;
+  code: string;
+  sale: string;
+  dispute: string;
+  subaccount: string;
+  saleCode: string;
+  withdrawalId: string;
+  destination: string;
+  reason: string;
+  description: string;
+  orderId: string;
+  payer: string;
+  email: string;
+  name: string;
+  /** The group of the wallet's figures after the entry. */
+  walletAfter: string;
+  pendingAfter: string;
+  blockedAfter: string;
+  subaccountsAfter: string;
+  receivableAfter: string;
+  ltcAfter: string;
+}
+
 /** The texts of `<psa-statement>`. `{…}` is a placeholder. */
-export interface Texts extends ListTexts, ControlTexts, Record<WalletEntryKind, string> {
+export interface Texts extends ListTexts, ControlTexts, DetailTexts, Record<WalletEntryKind, string> {
   /** The table's accessible name. */
   statement: string;
   kind: string;
