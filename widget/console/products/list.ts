@@ -85,12 +85,6 @@ export class ConsoleProducts extends LitElement {
     if (this.state === 'not-offered')
       return html`<section class="card"><p class="empty">O serviço desta conta não oferece produtos.</p></section>`;
     return html`
-      <section class="card" aria-labelledby="products-title">
-        <h2 id="products-title">Produtos da conta</h2>
-        ${this.#renderFilter()}
-        <p class="error" role="status">${this.#problem}</p>
-        ${this.#renderList()}
-      </section>
       ${
         this.api.mayWrite
           ? html`<details class="card new-product">
@@ -99,6 +93,12 @@ export class ConsoleProducts extends LitElement {
             </details>`
           : nothing
       }
+      <section class="card" aria-labelledby="products-title">
+        <h2 id="products-title">Produtos da conta</h2>
+        ${this.#renderFilter()}
+        <p class="error" role="status">${this.#problem}</p>
+        ${this.#renderList()}
+      </section>
     `;
   }
 

@@ -128,7 +128,7 @@ export class ConsoleProduct extends LitElement {
       ${description ? html`<p class="description">${description}</p>` : nothing}
       <p class="hint">
         <code>${productId}</code>
-        ${createdAt ? html`· criado em <time datetime=${createdAt}>${formatFull(new Date(createdAt))}</time>` : nothing}
+        ${createdAt ? html`<time datetime=${createdAt}>Criado em ${formatFull(new Date(createdAt))}</time>` : nothing}
       </p>
       ${this.#renderDeliveries()}
       <p class="form-error" role="alert">${this.problem}</p>

@@ -25,8 +25,8 @@ export function subscriptionCells(subscription: Subscription, texts: BoardTexts<
     </td>
     <td role="gridcell" class="next">${
       nextDueAt
-        ? html`<time datetime=${nextDueAt} .textContent=${texts.formats.day(new Date(nextDueAt))}></time>`
-        : html`<span>—</span>`
+        ? html`<span class="label" aria-hidden="true" .textContent=${texts.text('nextShort')}></span><time datetime=${nextDueAt} .textContent=${texts.formats.day(new Date(nextDueAt))}></time>`
+        : html`<span class="none">—</span>`
     }</td>
     <td role="gridcell" class="created">${timeCell(createdAt, texts)}</td>
   `;

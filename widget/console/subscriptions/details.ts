@@ -79,7 +79,8 @@ export function createDetails(parts: DetailsParts<Subscription, Texts>): Details
     return [
       { at: createdAt, words: texts.text('stepCreated') },
       ...(status === 'PENDING' && expiresAt ? [{ at: expiresAt, words: texts.text('stepExpires') }] : []),
-      ...(cycles?.nodes ?? []).map(stepOf),
+      // Two cycles may be paid in one second.
+      ...(cycles?.nodes ?? []).map(stepOf).reverse(),
       ...returnedCredits.flatMap(({ amountCents, receivedAt, returnedAt }) => {
         const amount = money(amountCents);
         return [

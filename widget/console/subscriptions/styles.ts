@@ -20,6 +20,9 @@ export const styles = css`
   .next {
     font-variant-numeric: tabular-nums;
   }
+  .next .label {
+    display: none;
+  }
   td.status small {
     padding-inline-start: 0.95rem;
   }
@@ -75,6 +78,13 @@ export const styles = css`
     td:is(.next, .created) {
       color: var(--_muted);
       font-size: 0.8125rem;
+    }
+    td.next > :is(.label, time) {
+      display: inline;
+      white-space: pre;
+    }
+    td.next .none {
+      display: none;
     }
     td.created {
       grid-column: span 2;

@@ -26,8 +26,10 @@ const own = {
   amount: 'Valor',
   payer: 'Cliente',
   next: 'Próxima cobrança',
+  /** Before the day, where a row is a card. */
+  nextShort: 'cobra em ',
   created: 'Criada (Brasília)',
-  searchLabel: 'E-mail, número do cliente ou psa_sub_…',
+  searchLabel: 'E-mail, cliente ou código',
   createdFrom: 'Criadas desde (Brasília)',
   createdUntil: 'Criadas até (Brasília)',
   newOne: '1 nova',

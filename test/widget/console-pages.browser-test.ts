@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Api } from '../../widget/console/api.ts';
+import { ConsoleProducts } from '../../widget/console/products/list.ts';
+import { ConsoleSubscriptions } from '../../widget/console/subscriptions/element.ts';
+import { waitFor } from './patience.ts';
+
+// The console's pages of products and subscriptions in front of a server that is made here, also one of another service.
+// test/e2e/console.test.ts has the real one.
+
+interface Asked {
+  query: string;
+  variables: { after: string | null };
+}
+/** The answer to a query. */
+let answer: (asked: Asked) => object;
+
+beforeEach(() => {
+  vi.stubGlobal('fetch', async (_: string, { body }: { body: string }) =>
+    Response.json(answer(JSON.parse(body))),
+  );
+});
+
+afterEach(() => {
+  for (const page of document.querySelectorAll('console-products, console-subscriptions')) page.remove();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+const product = (nth: number) => ({
+  productId: `${nth}`.padStart(24, '0'),
+  name: `Curso ${nth}`,
+  description: null,
+  priceCents: 4990,
+  createdAt: null,
+});
+const pageOf = (nodes: object[], endCursor: string | null = null) => ({
+  nodes,
+  pageInfo: { hasNextPage: endCursor !== null, endCursor },
+});
+const NO_STOCKS = { data: { deliveries: pageOf([]) } };
+const refusal = (field: string, code: string) => ({
+  data: { [field]: null },
+  errors: [{ message: 'x', path: [field], extensions: { code } }],
+});
+
+function openProducts(api: Partial<Api> = {}): ConsoleProducts {
+  const now = () => new Date('2026-03-02T10:35:00Z');
+  const page = new ConsoleProducts();
+  page.api = { token: 't', now, leaving: new AbortController().signal, mayWrite: true, ...api } as Api;
+  document.body.append(page);
+  return page;
+}
+
+it('Products are read to the end of their list, and a stock that has ended is shown', async () => {
+  answer = ({ query, variables: { after } }) => {
+    if (query.includes('LowStocks')) {
+      const low = {
+        ...product(2),
+        deliveryId: 'd',
+        kind: 'CODES',
+        deliveredCount: 1,
+        remainingCount: 0,
+        stock: 'EMPTY',
+      };
+      return { data: { deliveries: pageOf([low]) } };
+    }
+    return {
+      data: { products: after === 'p1' ? pageOf([product(1)]) : pageOf([product(3), product(2)], 'p1') },
+    };
+  };
+  const page = openProducts();
+  await waitFor(() => expect(page.textContent).toContain('3 produtos'));
+  const rows = [...page.querySelectorAll('.product summary')].map((row) =>
+    [...row.children].map(({ textContent }) => textContent!.replace(/\s/g, ' ')),
+  );
+  expect(rows).toEqual([
+    ['Curso 3', 'R$ 49,90'],
+    ['Curso 2', 'Sem estoque', 'R$ 49,90'],
+    ['Curso 1', 'R$ 49,90'],
+  ]);
+  page.stock = 'EMPTY';
+  await page.updateComplete;
+  expect(page.textContent).toContain('1 produto');
+});
+
+it('Another service that tells no stocks has no filter by them, and the age of old data is said', async () => {
+  answer = ({ query }) =>
+    query.includes('LowStocks')
+      ? refusal('deliveries', 'NOT_OFFERED')
+      : {
+          data: { products: pageOf([product(1)]) },
+          extensions: { upstream: { fields: { products: { ageSeconds: 120, stale: true } } } },
+        };
+  const page = openProducts();
+  await waitFor(() => expect(page.textContent).toContain('1 produto'));
+  expect(page.querySelector('[role=group]')).toBeNull();
+  expect(page.querySelector('.error')!.textContent).toMatch(
+    /^Sem contato com o serviço: os dados são de há 2 min/,
+  );
+});
+
+it('Products that cannot be read again stay, and a service without products is named', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  let next: object = { data: { products: pageOf([product(1)]) } };
+  answer = ({ query }) => (query.includes('LowStocks') ? NO_STOCKS : next);
+  const page = openProducts();
+  const shows = (words: string) =>
+    waitFor(() =>
+      expect([page.textContent, vi.getTimerCount()]).toEqual([expect.stringContaining(words), 1]),
+    );
+  await shows('1 produto');
+  next = refusal('products', 'UPSTREAM_UNAVAILABLE');
+  await vi.advanceTimersByTimeAsync(30_000);
+  await shows('Não foi possível ler agora.');
+  expect(page.textContent).toContain('Curso 1');
+  next = refusal('products', 'NOT_OFFERED');
+  await vi.advanceTimersByTimeAsync(30_000);
+  await shows('O serviço desta conta não oferece produtos.');
+  expect(page.querySelector('form')).toBeNull();
+  page.remove();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('A page that may not change anything has no forms', async () => {
+  answer = ({ query }) =>
+    query.includes('LowStocks') ? NO_STOCKS : { data: { products: pageOf([product(1)]) } };
+  const page = openProducts({ mayWrite: false });
+  await waitFor(() => expect(page.textContent).toContain('1 produto'));
+  expect(page.querySelector('.new-product')).toBeNull();
+});
+
+it('In front of a service without recurring PIX the page of subscriptions says so', async () => {
+  answer = () => refusal('subscriptions', 'NOT_OFFERED');
+  const page = new ConsoleSubscriptions();
+  Object.assign(page, { endpoint: '/graphql', token: 't', transport: 'poll' });
+  document.body.append(page);
+  await waitFor(() =>
+    expect(page.shadowRoot!.textContent).toContain('O serviço desta conta não oferece assinaturas.'),
+  );
+  expect(page.shadowRoot!.querySelector('table')).toBeNull();
+});
