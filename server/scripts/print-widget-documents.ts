@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import * as developers from '../../widget/console/developer-operations.ts';
 import { REPORT, TASKS } from '../../widget/console/operations.ts';
 import * as products from '../../widget/console/products/operations.ts';
+import * as subaccounts from '../../widget/console/subaccount-operations.ts';
 import * as subscriptions from '../../widget/console/subscriptions/operations.ts';
 import { readHashes } from '../../widget/scripts/released.mjs';
 import { type Topic, updatesDocument } from '../../widget/src/board/hub.ts';
@@ -37,9 +39,9 @@ const elements = [
   METHODS_DOCUMENT,
 ];
 const pages = [
-  ...[TASKS, REPORT, ...Object.values(products), ...Object.values(subscriptions)].filter(
-    (each) => typeof each === 'string',
-  ),
+  ...[{ TASKS, REPORT }, products, subscriptions, developers, subaccounts]
+    .flatMap((module) => Object.values(module))
+    .filter((each) => typeof each === 'string'),
   updatesDocument([subscriptions.SUBSCRIPTION_TOPIC]),
 ];
 const topics = [...TOPIC_NAMES.map((topic) => documentOf(topic)), accountDocument(), SALE_UPDATES];

@@ -35,6 +35,12 @@ async function signIn(page: Page, key = LIVE_KEY): Promise<void> {
   await page.getByRole('navigation', { name: 'Páginas' }).waitFor();
 }
 
+/** The account of LIVE_KEY. */
+async function firstTenant() {
+  const accounts = app.database.sql.selectFrom('account').select('id').orderBy('created_at');
+  return { accountId: (await accounts.executeTakeFirstOrThrow()).id, environment: 'live' } as const;
+}
+
 const open = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click();
 const parametersOf = (page: Page) => new URL(page.url()).searchParams;
 
@@ -141,15 +147,7 @@ describe('the console of a full account', () => {
   });
 
   it('A dispute is answered, and its claim is accepted with the key alone', async () => {
-    const { id } = await app.database.sql
-      .selectFrom('account')
-      .select('id')
-      .orderBy('created_at')
-      .executeTakeFirstOrThrow();
-    const disputeId = await app.controls.openDispute(
-      { accountId: id, environment: 'live' },
-      { amountCents: 777 },
-    );
+    const disputeId = await app.controls.openDispute(await firstTenant(), { amountCents: 777 });
     const { page } = await visit(`disputes?reference=${disputeId}`);
     await signIn(page);
     await page
@@ -257,21 +255,101 @@ describe('the console of a full account', () => {
     await page.getByText('Lançamentos', { exact: true }).first().waitFor();
   });
 
-  it.each(['', 'sales', 'subscriptions', 'disputes', 'products', 'statement', 'payouts'])(
-    'The page /console/%s has no violations, and fits 320 pixels',
-    async (path) => {
-      const { page, context } = await visit(path);
-      await injectAxe(context);
-      await page.reload();
+  it('A subaccount is found by its identifier, gets a transfer, and is paid out after its fee was shown', async () => {
+    await app.rest().post('/subaccounts', { name: `<b>Ana</b> ${'x'.repeat(150)}`, externalId: 'cliente-7' });
+    await app.controls.credit(await firstTenant(), 10_000);
+    const { page } = await visit('subaccounts');
+    await signIn(page);
+    await page.getByText(`${FILLED.subaccounts + 1} subcontas`).waitFor();
+    await page.getByLabel('Seu identificador').fill('cliente-7');
+    await page.getByRole('button', { name: 'Filtrar' }).click();
+    await page.getByText('1 subconta', { exact: true }).waitFor();
+    expect(parametersOf(page).get('externalId')).toBe('cliente-7');
+    await page.getByRole('link', { name: '<b>Ana</b>' }).click();
+    const request = async (button: string) => {
+      await page.getByRole('button', { name: button }).click();
+      await page.getByLabel('Chave de API desta sessão').fill(LIVE_KEY);
+      await page.getByRole('button', { name: 'Confirmar', exact: true }).click();
+    };
+    await page.locator('#transfer-amount').fill('50,00');
+    await request('Transferir');
+    await page.getByText(/R\$\s50,00 transferidos/).waitFor();
+    await page.locator('#payout-amount').fill('20,00');
+    await page.locator('#payout-pixKey').fill('ana@example.com');
+    await page.getByRole('button', { name: 'Continuar' }).click();
+    await page.getByText('Quem recebe fica com').waitFor();
+    await request('Confirmar saque');
+    await page.getByText('Saque pedido.').waitFor();
+    await page
+      .locator('.facts')
+      .getByText(/R\$\s30,00/)
+      .waitFor();
+    const shared = await page.context().newPage();
+    await shared.goto(page.url());
+    await shared
+      .locator('.facts')
+      .getByText(/R\$\s30,00/)
+      .waitFor();
+  });
+
+  it('A key is made and shown once, and an endpoint is made, with the key of the session', async () => {
+    const { page } = await visit('developers');
+    await signIn(page);
+    const confirm = async () => {
+      await page.getByLabel('Chave de API desta sessão').fill(LIVE_KEY);
+      await page.getByRole('button', { name: 'Confirmar', exact: true }).click();
+    };
+    await page.getByText('Criar uma chave').click();
+    await page.getByLabel('Nome, para reconhecê-la').fill('Contador');
+    await page.getByRole('button', { name: 'Criar chave' }).click();
+    await page.getByText('Marque ao menos uma permissão.').waitFor();
+    await page.getByLabel('Ler a carteira e o extrato').check();
+    await page.getByRole('button', { name: 'Criar chave' }).click();
+    await confirm();
+    const secret = (await page.locator('console-keys .secret code').textContent())!;
+    expect((await app.rest(secret).get('/wallet')).status).toBe(200);
+    await page.getByRole('button', { name: 'Já guardei' }).click();
+    expect(await page.evaluate(() => document.documentElement.outerHTML)).not.toContain(secret);
+    await page.getByRole('button', { name: `Revogar a chave …${secret.slice(-4)}` }).click();
+    await confirm();
+    await page.getByText('Chave revogada.').waitFor();
+
+    await page.getByText('Criar um endpoint').click();
+    await page.getByLabel('URL', { exact: true }).fill('https://loja.example/webhooks');
+    await page.getByRole('button', { name: 'Criar endpoint' }).click();
+    await confirm();
+    await page.locator('console-endpoints .secret code', { hasText: 'whsec_' }).waitFor();
+    await page.getByLabel('Situação').selectOption('EXHAUSTED');
+    await page.getByText(`${FILLED.deadWebhooks} entregas`).waitFor();
+    await expect.poll(() => parametersOf(page).get('status')).toBe('EXHAUSTED');
+    await page.getByRole('button', { name: 'Reenviar todas' }).click();
+    await page.getByRole('button', { name: 'Confirmar', exact: true }).click();
+    await page.getByText(`${FILLED.deadWebhooks} entregas são reenviadas`).waitFor();
+  });
+
+  it.each([
+    '',
+    'sales',
+    'subscriptions',
+    'disputes',
+    'products',
+    'statement',
+    'payouts',
+    'subaccounts',
+    'developers',
+  ])('The page /console/%s has no violations, and fits 320 pixels', async (path) => {
+    const { page, context } = await visit(path);
+    await injectAxe(context);
+    await page.reload();
+    await page.getByLabel('Chave de API').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await signIn(page);
+    await page.locator('.card').first().waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
       expect(await findViolations(page)).toEqual([]);
-      await signIn(page);
-      await page.locator('.card').first().waitFor();
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        expect(await findViolations(page)).toEqual([]);
-      }
-      await page.setViewportSize({ width: 320, height: 640 });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
-    },
-  );
+    }
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  });
 });

@@ -44,7 +44,9 @@ function enter(): object {
   valid = `token-${++tokens}`;
   const now = '2026-03-02T10:35:00.000Z';
   const key = { name: null, hint: null };
-  return { token: valid, now, environment: 'live', scopes: [], key, sessionExpiresAt: now, mayWrite: true };
+  const documents = { graphiql: false, rest: true };
+  const may = { mayWrite: true, mayPaySubaccounts: true };
+  return { token: valid, now, environment: 'live', scopes: [], key, ...may, documents };
 }
 
 /** Opens the console's first page. */

@@ -1,5 +1,5 @@
 // Queries of the console with its dashboard token, which is renewed once it has expired.
-import { endpointOf } from './entry.ts';
+import { type Entry, endpointOf } from './entry.ts';
 
 const TIMEOUT_MS = 30_000;
 
@@ -13,6 +13,9 @@ export interface Api {
   /** Whether the console may request changes, and whether it gives the key of the session again with those that ask for it. */
   mayWrite: boolean;
   asksForKey: boolean;
+  /** Whether transfers to subaccounts and payouts of them may be requested. */
+  mayPaySubaccounts: boolean;
+  documents: Entry['documents'];
   /** Is aborted when the user leaves the page, or the session ends. */
   leaving: AbortSignal;
   /** Estimates the server's time. */

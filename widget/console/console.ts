@@ -23,6 +23,18 @@ const PAGES = [
   { name: 'products', title: 'Produtos', scopes: ['products'], load: () => import('./products.ts') },
   { name: 'statement', title: 'Extrato', scopes: ['wallet'], load: () => import('./statement.ts') },
   { name: 'payouts', title: 'Saques', scopes: ['payouts'], load: () => import('./payouts.ts') },
+  {
+    name: 'subaccounts',
+    title: 'Subcontas',
+    scopes: ['subaccounts'],
+    load: () => import('./subaccounts.ts'),
+  },
+  {
+    name: 'developers',
+    title: 'Desenvolvedores',
+    scopes: ['webhooks'],
+    load: () => import('./developers.ts'),
+  },
 ] as const;
 type Page = (typeof PAGES)[number];
 
@@ -254,7 +266,14 @@ export class ConsoleApp extends LitElement {
     `;
   }
 
-  #renderContent({ token, scopes, key, mayWrite }: Entry): TemplateResult | typeof nothing {
+  #renderContent({
+    token,
+    scopes,
+    key,
+    mayWrite,
+    mayPaySubaccounts,
+    documents,
+  }: Entry): TemplateResult | typeof nothing {
     const { page, content } = this;
     const needed: readonly string[] = page.scopes;
     const isOpen = needed.length === 0 || needed.some((scope) => scopes.includes(scope));
@@ -274,7 +293,7 @@ export class ConsoleApp extends LitElement {
     const newestToken = () => this.#entry?.token ?? token;
     const api: Api = {
       ...{ endpoint: endpointOf(), renewToken: this.#renewToken, leaving: this.#visit.signal, now },
-      ...{ mayWrite, asksForKey: key !== null },
+      ...{ mayWrite, asksForKey: key !== null, mayPaySubaccounts, documents },
       get token() {
         return newestToken();
       },

@@ -11,8 +11,12 @@ export interface Entry {
   scopes: readonly string[];
   /** The key of the session; null where the console is open. */
   key: { name: string | null; hint: string | null } | null;
-  /** Whether refunds, answers to disputes, cancellations and changes of products may be requested. */
+  /** Whether refunds, answers to disputes, cancellations and changes of products, keys, tokens and webhooks may be requested. */
   mayWrite: boolean;
+  /** Whether transfers to subaccounts and payouts of them may be requested. */
+  mayPaySubaccounts: boolean;
+  /** Whether GraphiQL and the document of the REST interface are served. */
+  documents: { graphiql: boolean; rest: boolean };
 }
 
 /** The addresses are relative: a path of the server's public address may precede them. All pages are on one level. */

@@ -1,25 +1,42 @@
-import { html, render } from 'lit';
+import { html, nothing, render, type TemplateResult } from 'lit';
 
 /**
- * Asks for the key of the session again, before something that costs money. Null if the user has thought better of it, or
- * has left the page that asks, by which `leaving` is aborted.
+ * Asks for the key of the session again, before something that costs money or gives power. Null if the user has thought better
+ * of it, or has left the page that asks, by which `leaving` is aborted.
  */
-export function askForKey(what: string, leaving: AbortSignal): Promise<string | null> {
+export async function askForKey(what: string, leaving: AbortSignal): Promise<string | null> {
+  const field = html`<div class="field">
+    <label for="key-again">Chave de API desta sessão</label>
+    <input id="key-again" type="password" required autocomplete="off" spellcheck="false" maxlength="300" />
+  </div>`;
+  const key = await ask(what, field, leaving);
+  return key?.trim() || null;
+}
+
+/** Asks whether something that cannot be undone is meant. */
+export async function askToConfirm(what: string, leaving: AbortSignal): Promise<boolean> {
+  return (await ask(what, nothing, leaving)) !== null;
+}
+
+/** Opens a dialog. The result is the value of its field, an empty text if it has none, or null if it was closed. */
+function ask(
+  what: string,
+  field: TemplateResult | typeof nothing,
+  leaving: AbortSignal,
+): Promise<string | null> {
   const dialog = document.createElement('dialog');
   dialog.className = 'card key-dialog';
   dialog.setAttribute('aria-labelledby', 'key-dialog-title');
-  let key: string | null = null;
+  let given: string | null = null;
   const confirm = (event: SubmitEvent) => {
     event.preventDefault();
-    key = dialog.querySelector('input')!.value.trim() || null;
-    if (key !== null) dialog.close();
+    given = dialog.querySelector('input')?.value ?? '';
+    if (field === nothing || given.trim()) dialog.close();
+    else given = null;
   };
   const form = html`<form @submit=${confirm}>
     <h2 id="key-dialog-title">${what}</h2>
-    <div class="field">
-      <label for="key-again">Chave de API desta sessão</label>
-      <input id="key-again" type="password" required autocomplete="off" spellcheck="false" maxlength="300" />
-    </div>
+    ${field}
     <p class="buttons">
       <button class="primary">Confirmar</button>
       <button type="button" class="secondary" @click=${() => dialog.close()}>Voltar</button>
@@ -32,7 +49,7 @@ export function askForKey(what: string, leaving: AbortSignal): Promise<string | 
   return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
       dialog.remove();
-      resolve(key);
+      resolve(given);
     });
   });
 }

@@ -148,7 +148,7 @@ function listOf({ requestsInDoubt, disputes, webhookDeliveries, refunds }: Parts
       name: 'webhooks',
       title: 'Webhooks não entregues',
       count: String(webhookDeliveries.totalCount),
-      href: null,
+      href: './developers?status=EXHAUSTED',
       hint: `Nenhuma das tentativas foi aceita, nos últimos ${SHOWN_DAYS} dias.`,
       items: webhookDeliveries.nodes.map(({ webhookId, event, createdAt }) => ({
         id: webhookId,

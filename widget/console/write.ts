@@ -1,10 +1,10 @@
 // Changes that the console requests of its own routes: no dashboard token makes any.
-import { type PostResult, postBody, postJson } from '../demo/shared/post-json.ts';
+import { type PostResult, postBody, postJson, type Refusal } from '../demo/shared/post-json.ts';
 import { refusalText } from '../demo/shared/refusals.ts';
 import type { PageAnswer } from '../src/board/page-request.ts';
 import type { Api } from './api.ts';
 import { isSignedOut } from './entry.ts';
-import { askForKey } from './key-dialog.ts';
+import { askForKey, askToConfirm } from './key-dialog.ts';
 
 const WRONG_KEY = 'Esta não é a chave desta sessão.';
 /** The session is one of all tabs: what is written here stays until it is sent. */
@@ -17,14 +17,36 @@ interface Words {
   refusals?: Readonly<Record<string, string>>;
 }
 
+/** Whether an answer was lost: the change may have been made. */
+export const isLost = ({ status }: Refusal) => status === 0 || status >= 500;
+
+/** The words for a refusal, those of a page first. */
+export function messageOf(refusal: Refusal, own: Words['refusals'] = {}): string {
+  if (refusal.fields.some(({ path }) => path === 'key')) return WRONG_KEY;
+  if (isSignedOut(refusal)) return SESSION_OVER;
+  return own[refusal.code ?? ''] ?? refusalText(refusal);
+}
+
 /** The words for a refusal; undefined if the change was made. @throws for a lost answer: the change may have been made */
 export function answerTo(result: PostResult<unknown>, own: Words['refusals'] = {}): PageAnswer {
   if (result.ok) return undefined;
-  const { refusal } = result;
-  if (refusal.status === 0 || refusal.status >= 500) throw new Error('no answer');
-  if (refusal.fields.some(({ path }) => path === 'key')) return { message: WRONG_KEY };
-  if (isSignedOut(refusal)) return { message: SESSION_OVER };
-  return { message: own[refusal.code ?? ''] ?? refusalText(refusal) };
+  if (isLost(result.refusal)) throw new Error('no answer');
+  return { message: messageOf(result.refusal, own) };
+}
+
+/**
+ * Posts a change for which the user of a session gives its key again; null if the user has declined. Without a session only a
+ * change that `isFinal` is asked for.
+ */
+export async function postWithKey<Body>(
+  api: Api,
+  title: string,
+  post: (confirmed: { key?: string }) => Promise<PostResult<Body>>,
+  isFinal = false,
+): Promise<PostResult<Body> | null> {
+  if (!api.asksForKey) return isFinal && !(await askToConfirm(title, api.leaving)) ? null : post({});
+  const key = await askForKey(title, api.leaving);
+  return key === null ? null : post({ key });
 }
 
 /** Requests a change that costs money or cannot be undone: the user of a session gives its key again. */
@@ -34,9 +56,8 @@ export async function requestWithKey(
   input: object,
   { title, declined, refusals }: Words,
 ): Promise<PageAnswer> {
-  if (!api.asksForKey) return answerTo(await postJson(path, input), refusals);
-  const key = await askForKey(title, api.leaving);
-  return key === null ? { message: declined } : answerTo(await postJson(path, { ...input, key }), refusals);
+  const result = await postWithKey(api, title, (confirmed) => postJson(path, { ...input, ...confirmed }));
+  return result === null ? { message: declined } : answerTo(result, refusals);
 }
 
 /** Uploads a file of a dispute. Never rejects. */

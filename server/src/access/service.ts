@@ -16,6 +16,7 @@ import { newCursorKey } from '../kernel/cursor.ts';
 import { NotFoundError, UnauthenticatedError } from '../kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../kernel/ids.ts';
 import { withoutExtra } from '../kernel/list-range.ts';
+import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { type Committer, put } from '../state/commit/commit.ts';
 import type { Database, Sql } from '../state/db/database.ts';
@@ -320,6 +321,16 @@ export async function payoutFeesOf(
 ): Promise<AccountSettings['payoutFeesCents']> {
   const [account] = await selectAccounts(sql, [accountId]);
   return account!.payoutFeesCents;
+}
+
+/** Reads the fees of the payouts of an account's subaccounts: its own part, and that of the service. */
+export async function subaccountFeesOf(
+  sql: Sql,
+  { accountId }: Tenant,
+): Promise<{ markupCents: Cents; serviceFeeCents: Cents }> {
+  const [account] = await selectAccounts(sql, [accountId]);
+  const { subaccountMarkupCents, payoutFeesCents } = account!;
+  return { markupCents: subaccountMarkupCents, serviceFeeCents: payoutFeesCents.pix };
 }
 
 /** Finds the tenant of the demo shop: the oldest account, live. */

@@ -1,7 +1,7 @@
 import { createAdministration, findManagedAccount, findNamedAccount } from '../access/administration.ts';
 import { tokens } from '../access/collections.ts';
 import { createRecentCallers, type RecentCallers } from '../access/recent-callers.ts';
-import { firstTenant, prepareToken } from '../access/service.ts';
+import { firstTenant, prepareToken, subaccountFeesOf } from '../access/service.ts';
 import { createSessionService } from '../access/session-service.ts';
 import type { ServicesFor } from '../api/graphql/services.ts';
 import { createClientAddress } from '../api/http/client-address.ts';
@@ -27,7 +27,7 @@ import { type Clock, createOffsetClock, createShiftableClock, plusMs } from '../
 import { createCursors } from '../kernel/cursor.ts';
 import type { Behind } from '../kernel/records.ts';
 import type { Requester } from '../kernel/requester.ts';
-import { tenantKey } from '../kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { createTokenAdministration } from '../money-in/card-payments/tokens/service.ts';
 import { createLtcControls } from '../money-in/ltc/service.ts';
 import { ltcPayments } from '../money-in/payments/collections.ts';
@@ -435,10 +435,22 @@ export async function createApp({
     await tailer.start();
     // A task may wait for a service that does not answer, so it ends together with its requests.
     closing.push(() => Promise.all([work?.close(), runtime.close()]));
+    // In front of another service the keys come from the configuration, and the fees are that service's.
+    const consoleOfMode = {
+      keys: config.upstream ? null : createAdministration({ database, committer, clock }),
+      subaccountFees: config.upstream ? null : (tenant: Tenant) => subaccountFeesOf(database.sql, tenant),
+    };
     const consoleOperations = () => {
-      const { refunds, disputes, subscriptions, products, deliveries } = runtime.servicesFor(MERCHANT);
-      const disputeFiles = runtime.embedded?.disputeFiles ?? null;
-      return { refunds, disputes, disputeFiles, subscriptions, products, deliveries };
+      // Those of a facade are getters, which a spread does not copy.
+      const services = runtime.servicesFor(MERCHANT);
+      const { access, refunds, disputes, subscriptions, products, deliveries, subaccounts } = services;
+      const { webhooks, webhookEndpoints, webhookTests, webhookRedeliveries } = services;
+      return {
+        ...{ access, refunds, disputes, subscriptions, products, deliveries, subaccounts },
+        ...{ webhooks, webhookEndpoints, webhookTests, webhookRedeliveries },
+        ...consoleOfMode,
+        disputeFiles: runtime.embedded?.disputeFiles ?? null,
+      };
     };
     http.serve([
       graphqlRoute(graphql),
@@ -466,7 +478,8 @@ export async function createApp({
             sessions: createSessionService({ database, committer, clock, prepare: prepareToken }),
             // Everybody who reaches an open console in front of another service would move real money.
             operations: config.console === 'open' && config.upstream ? null : consoleOperations,
-            ...{ callers, addressOf, strangers, takeRequest, openFile, clock, log, publicUrl },
+            documents: { graphiql: config.demo, rest: !config.upstream },
+            ...{ callers, addressOf, strangers, takeRequest, openFile, cursorsFor, clock, log, publicUrl },
           })),
       ...routes,
     ]);

@@ -85,7 +85,8 @@ describe('who may enter', () => {
 
   test('The pages have one document under a strict policy, and are open at the host of PUBLIC_URL alone', async () => {
     const app = await start({ PSA_CONSOLE: 'on' });
-    for (const page of ['', 'sales', 'subscriptions', 'disputes', 'products', 'statement', 'payouts']) {
+    const pages = ['sales', 'subscriptions', 'disputes', 'products', 'statement', 'payouts', 'subaccounts'];
+    for (const page of ['', ...pages, 'developers']) {
       const { status, headers } = await fetch(`${app.url}/console/${page}`);
       expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
       expect(headers.get('content-security-policy')).toMatch(

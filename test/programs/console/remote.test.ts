@@ -44,3 +44,18 @@ test('The key of the account opens it, and what the service does not have is ref
   ];
   for (const { body } of answers) expect(body.code).toBe('NOT_OFFERED');
 });
+
+test('Keys come from the configuration and fees from the service, and endpoints of this server are managed here', async () => {
+  const { body, cookies } = await post('sign-in', { key: LIVE_KEY });
+  expect(body.documents).toEqual({ graphiql: false, rest: false });
+  const headers = { cookie: cookies[0]!.split(';')[0]! };
+  expect((await post('keys', {}, headers)).body.keys).toBeNull();
+  const key = { permissions: [], name: null, key: LIVE_KEY };
+  expect((await post('keys/new', key, headers)).body.code).toBe('NOT_OFFERED');
+  const url = 'https://loja.example/webhooks';
+  expect((await post('endpoints', { url, key: LIVE_KEY }, headers)).status).toBe(201);
+  const ofAccount = { endpointId: null, url, key: LIVE_KEY };
+  expect((await post('endpoints/change', ofAccount, headers)).body.code).toBe('NOT_OFFERED');
+  const payout = { subaccountId: `sacc_${'0'.repeat(32)}`, amountCents: 500, pixKey: 'ana@example.com' };
+  expect((await post('subaccounts/payout-terms', payout, headers)).body.fees).toBeNull();
+});

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { KeyedRequests } from '../../../widget/demo/dashboard/keyed-requests.ts';
 import { evidenceDone, payoutDone, refundDone } from '../../../widget/demo/dashboard/outcomes.ts';
+import { KeyedRequests } from '../../../widget/demo/shared/keyed-requests.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -24,6 +24,18 @@ test('A request that nothing answers ends, and is repeated under its key, which 
   await ask();
   expect(keys[1]).toBe(keys[0]);
   expect(keys[2]).not.toBe(keys[1]);
+});
+
+test('A key that is given apart is sent with each request, and its idempotency key is that of the input alone', async () => {
+  const bodies: { key: string; idempotencyKey: string }[] = [];
+  vi.stubGlobal('fetch', async (_path: string, { body }: RequestInit) => {
+    bodies.push(JSON.parse(String(body)));
+    return new Response(null, { status: 502 });
+  });
+  const requests = new KeyedRequests();
+  for (const key of ['wrong', 'right']) await requests.post('./transfers', { amountCents: 1 }, { key });
+  expect(bodies.map(({ key }) => key)).toEqual(['wrong', 'right']);
+  expect(bodies[1]!.idempotencyKey).toBe(bodies[0]!.idempotencyKey);
 });
 
 test('The answer to a request that had been received before says that nothing new was requested', () => {

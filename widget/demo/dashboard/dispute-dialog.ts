@@ -1,8 +1,8 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatFull } from '../shared/format.ts';
+import { KeyedRequests } from '../shared/keyed-requests.ts';
 import type { Refusal } from '../shared/post-json.ts';
 import { refusalText } from '../shared/refusals.ts';
-import { KeyedRequests } from './keyed-requests.ts';
 import type { Dispute } from './operations.ts';
 import { evidenceDone, type Replayable } from './outcomes.ts';
 

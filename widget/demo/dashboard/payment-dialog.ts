@@ -1,8 +1,8 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, parseCents } from '../shared/format.ts';
+import { KeyedRequests } from '../shared/keyed-requests.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
 import { refusalText, UNFIT } from '../shared/refusals.ts';
-import { KeyedRequests } from './keyed-requests.ts';
 import type { CardPaymentStatus } from './operations.ts';
 import { type Replayable, refundDone } from './outcomes.ts';
 

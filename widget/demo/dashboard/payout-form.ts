@@ -1,10 +1,10 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, parseCents } from '../shared/format.ts';
+import { KeyedRequests } from '../shared/keyed-requests.ts';
 import { PAYOUT_METHODS, type PayableMethod } from '../shared/payout-methods.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
 import { refusalText, UNFIT } from '../shared/refusals.ts';
 import { PLACEHOLDERS, TEST_DESTINATIONS } from './destinations.ts';
-import { KeyedRequests } from './keyed-requests.ts';
 import { payoutDone } from './outcomes.ts';
 
 const CREDIT_CENTS = 100_000;

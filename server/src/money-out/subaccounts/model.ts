@@ -290,7 +290,8 @@ export const transferInput = z.object({
 });
 export type TransferInput = z.infer<typeof transferInput>;
 
-const requestPayoutMembers = z.object({
+/** The members of a request for a payout, with the PIX key as it was given. */
+export const requestPayoutMembers = z.object({
   subaccountId: anySubaccountId,
   amountCents: positiveCents,
   pixKey: z.string(),
@@ -301,7 +302,7 @@ const requestPayoutMembers = z.object({
   idempotencyKey: idempotencyKeyText.nullish(),
 });
 /** Converts the PIX key of a request into its normal form, as a key of the type that the request names. */
-function withNormalKey<Input extends { pixKey: string; pixKeyType?: PixKeyKind | null | undefined }>(
+export function withNormalKey<Input extends { pixKey: string; pixKeyType?: PixKeyKind | null | undefined }>(
   input: Input,
   context: z.RefinementCtx,
 ): Input {

@@ -21,12 +21,16 @@ import {
   type DashboardScope,
   environmentOfKey,
   isUnrestricted,
+  may,
 } from '../../kernel/caller.ts';
 import { type Clock, secondsUntil } from '../../kernel/clock.ts';
+import type { CursorsFor } from '../../kernel/cursor.ts';
 import { RateLimitError, UnauthenticatedError, ValidationError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Log } from '../../state/db/log.ts';
 import { type Actor, createActions, keyText } from './actions.ts';
+import { createDeveloperRoutes, type DeveloperOperations } from './developers.ts';
+import { createSubaccountRoutes, type SubaccountOperations } from './subaccounts.ts';
 import { type ConsoleOperations, createWriteRoutes } from './writes.ts';
 
 export interface ConsoleDependencies {
@@ -35,7 +39,10 @@ export interface ConsoleDependencies {
   access: Pick<AccessService, 'createDashboardToken'>;
   sessions: SessionService;
   /** Null if the console is open, and money is real: then it only reads. */
-  operations: (() => ConsoleOperations) | null;
+  operations: (() => ConsoleOperations & DeveloperOperations & SubaccountOperations) | null;
+  /** The documents that this server has beside the console. */
+  documents: Documents;
+  cursorsFor: CursorsFor;
   takeRequest: TakeRequest;
   openFile: OpenFile;
   callers: Admission & {
@@ -49,7 +56,10 @@ export interface ConsoleDependencies {
 }
 
 /** The pages, which are one file: its script shows the one of the address. */
-const PAGES = ['sales', 'subscriptions', 'disputes', 'products', 'statement', 'payouts'];
+const PAGES = [
+  ...['sales', 'subscriptions', 'disputes', 'products', 'statement', 'payouts'],
+  ...['subaccounts', 'developers'],
+];
 
 const noInput = z.object({});
 const signInInput = z.object({ key: keyText });
@@ -63,8 +73,17 @@ interface Entry {
   scopes: DashboardScope[];
   /** The key of the session; null if the console is open. */
   key: { name: string | null; hint: string | null } | null;
-  /** Whether refunds, answers to disputes, cancellations and changes of products may be requested. */
+  /** Whether refunds, answers to disputes, cancellations and changes of products, keys, tokens and webhooks may be requested. */
   mayWrite: boolean;
+  /** Whether transfers to subaccounts and payouts of them may be requested. */
+  mayPaySubaccounts: boolean;
+  documents: Documents;
+}
+
+/** Whether GraphiQL is at `/graphql`, and the document of the REST interface at `/v1/docs`. */
+interface Documents {
+  graphiql: boolean;
+  rest: boolean;
 }
 
 /**
@@ -76,6 +95,8 @@ export function createConsoleRoutes({
   access,
   sessions,
   operations,
+  documents,
+  cursorsFor,
   takeRequest,
   openFile,
   callers,
@@ -118,17 +139,17 @@ export function createConsoleRoutes({
   }
 
   /** Counts a request of an account, as one on `/v1`. @throws RateLimitError */
-  async function countRequest({ accountId }: Tenant): Promise<void> {
-    const { admitted, limit, resetAt } = await takeRequest(accountId);
+  async function countRequest({ accountId }: Tenant): Promise<Actor['requests']> {
+    const { admitted, limit, remaining, resetAt } = await takeRequest(accountId);
     if (!admitted) throw new RateLimitError(`${limit} requests a minute`, secondsUntil(resetAt, clock));
+    return { limit, remaining, resetAt };
   }
 
   /** @throws UnauthenticatedError, RateLimitError */
   async function findActor(context: RequestContext): Promise<Actor> {
     const session = open ? null : await sessionOf(context);
     const tenant = open ?? session!.caller.tenant;
-    await countRequest(tenant);
-    return { tenant, session };
+    return { tenant, session, requests: await countRequest(tenant) };
   }
 
   /** Writes a line of the audit: what a session has done, with its key and its account. */
@@ -164,6 +185,8 @@ export function createConsoleRoutes({
       scopes,
       key: { name, hint },
       mayWrite: isUnrestricted(session.caller.credential),
+      mayPaySubaccounts: may(session.caller, 'subaccounts.manage'),
+      documents,
     };
   }
 
@@ -181,6 +204,8 @@ export function createConsoleRoutes({
       scopes,
       key: null,
       mayWrite: operations !== null,
+      mayPaySubaccounts: operations !== null,
+      documents,
     };
   }
 
@@ -204,19 +229,21 @@ export function createConsoleRoutes({
     return { body: {}, headers: cookie('', 0) };
   });
 
+  const actions = createActions({
+    ...{ findActor, audit },
+    async confirm(session, key, context) {
+      const caller = await authenticate(key, context).catch(toNull);
+      if (caller?.credential.id === session.key.id) return;
+      audit('wrong key', session);
+      throw new ValidationError([{ path: 'key', message: 'must be the key of this session' }]);
+    },
+  });
   const writes = operations
-    ? createWriteRoutes({
-        ...{ operations, sameOrigin, openFile },
-        actions: createActions({
-          ...{ findActor, audit },
-          async confirm(session, key, context) {
-            const caller = await authenticate(key, context).catch(toNull);
-            if (caller?.credential.id === session.key.id) return;
-            audit('wrong key', session);
-            throw new ValidationError([{ path: 'key', message: 'must be the key of this session' }]);
-          },
-        }),
-      })
+    ? [
+        ...createWriteRoutes({ operations, sameOrigin, actions, openFile }),
+        ...createDeveloperRoutes({ operations, sameOrigin, actions, cursorsFor, clock }),
+        ...createSubaccountRoutes({ operations, sameOrigin, actions }),
+      ]
     : [];
   return [token, ...(open ? [] : [signIn, signOut]), ...writes, ...pageRoutes(path, publicUrl).map(guard)];
 }
