@@ -413,7 +413,7 @@ const NOT_OFFERED: ReadonlySet<string> = new Set([
   'Query.delivery(idempotencyKey)',
   ...['Query.returns(after)', 'Query.returns(before)'],
   ...['externalId', 'orderId', 'reference'].map((member) => `Query.returns(filter.${member})`),
-  // What a facade has seen of a wallet names nothing, and its entries have no cursor before there are two sightings.
+  // The statement of a facade has no entries before its wallet was seen twice.
   ...['after', 'before', 'filter.reference', 'filter.subaccountId'].map(
     (name) => `Wallet.statement(${name})`,
   ),

@@ -1,7 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { UpstreamFamily } from '../../server/src/kernel/upstream-family.ts';
-import { snapshots } from '../../server/src/programs/modes/parts.ts';
+import type { MoneyReaders } from '../../server/src/money-out/wallet/remote/sighting-store.ts';
+import { MONEY_READERS, snapshots } from '../../server/src/programs/modes/parts.ts';
 import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import { createRecords, type Records } from '../../server/src/state/db/records.ts';
@@ -34,6 +35,7 @@ export interface TestFacade extends UpstreamDependencies {
   readonly corrections: Correction[];
   /** The resources for which `pollNow` was called. */
   readonly polledResources: string[];
+  readonly moneyReaders: MoneyReaders;
   readonly faults: unknown[];
 }
 
@@ -139,6 +141,7 @@ export async function startFacade({
     corrections,
     polledResources,
     pollNow: (_, resource) => polledResources.push(resource),
+    moneyReaders: MONEY_READERS,
     faults,
     onFault,
   };

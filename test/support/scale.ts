@@ -32,6 +32,8 @@ const SIZES = {
   ONE_KEY: [1, 5, 50, 500],
   /** Concurrent callers that request the same operation, or the same money. */
   CALLERS: [12, 64, 64, 64],
+  /** Histories of what a facade sees of a service’s money. */
+  SEEN_STATEMENTS: [10, 100, 1_000, 5_000],
   /** Attempts that are paid by card and by PIX at the same moment, by two instances. */
   ATTEMPTS: [24, 300, 1_000, 1_000],
   /** Interleavings of a payment's approval and its expiry. */

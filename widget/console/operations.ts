@@ -26,7 +26,7 @@ export const TASKS =
 export interface Report {
   opening: { balanceCents: number | null };
   closing: { balanceCents: number | null };
-  lines: { kind: string; count: number; amountCents: number; serviceFeeCents: number }[];
+  lines: { kind: string; count: number; amountCents: number; serviceFeeCents: number | null }[];
   unexplainedCents: number;
 }
 

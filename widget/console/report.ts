@@ -96,7 +96,7 @@ export class ConsoleReport extends LitElement {
               ({ kind, count, serviceFeeCents, amountCents }) => html`<tr>
                 <th scope="row">${labelOf(kind)}</th>
                 <td class="numeric">${count}</td>
-                <td class="numeric">${serviceFeeCents === 0 ? '' : formatBrl(serviceFeeCents)}</td>
+                <td class="numeric">${serviceFeeCents ? formatBrl(serviceFeeCents) : ''}</td>
                 <td class="numeric">${formatBrl(amountCents)}</td>
               </tr>`,
             )}

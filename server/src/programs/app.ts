@@ -273,8 +273,6 @@ export async function createApp({
 
     const { service, keepsOlder, ...retention } = await openRetention({
       ...{ database, clock, onFault, keep: config.keep, onRemoved: metrics.onRemoved },
-      // In front of another service, what was seen of its wallet is the statement.
-      keptResources: config.upstream ? ['wallet'] : [],
     });
     const base = {
       ...{ config, database, committer, clock, records, publicUrl, metrics, onFault },

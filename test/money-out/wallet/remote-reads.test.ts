@@ -204,7 +204,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     await service.read(tenant);
     expect((await events()).map(({ snapshot }) => snapshot)).toEqual([
       WALLET,
-      { ...WALLET, pendingReleaseCents: 0 },
+      { ...WALLET, pendingReleaseCents: 0, entries: ['2'] },
     ]);
   });
 

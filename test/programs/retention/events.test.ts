@@ -8,7 +8,6 @@ import { openRetention } from '../../../server/src/programs/retention/service.ts
 import type { Database } from '../../../server/src/state/db/database.ts';
 import type { NewEvent } from '../../../server/src/state/events/event.ts';
 import { readPosition } from '../../../server/src/state/events/log.ts';
-import { readEnds, readSightings } from '../../../server/src/state/events/sightings.ts';
 import { subscribe } from '../../../server/src/state/events/subscribe.ts';
 import { encodeCursor, updatesCursors } from '../../../server/src/state/events/subscription-group.ts';
 import type { Task } from '../../../server/src/state/work/store.ts';
@@ -114,30 +113,6 @@ describeOnDatabase('the age of events', (open) => {
     expect(await readOn(core, log, 2)).toBe('expired');
   });
 
-  test('In front of another service the sightings of the wallet stay, and their versions are no cursors', async () => {
-    const core = await startCore({ database: await open(), follows: false });
-    const { database, tenant } = core;
-    const log = await write(core, 40, 3, [0], (index) =>
-      index === 1
-        ? {
-            ...{ kind: 'wallet.changed', resource: 'wallet', resourceId: 'wallet', previousStatus: null },
-            snapshot: { balanceCents: core.clock.ms() } as never,
-          }
-        : revocationOf(String(index)),
-    );
-    const readAll = async () => ({
-      ends: await readEnds(database.sql, tenant, 'wallet', core.clock.now()),
-      sightings: await readSightings(database.sql, tenant, 'wallet', {}),
-    });
-    const before = await readAll();
-    const retain = await retention(core, { keptResources: ['wallet'] });
-    for (let run = 0; run < 3; run += 1) await retain();
-    expect(await readAll()).toEqual(before);
-    expect(before.sightings).toHaveLength(39);
-    // The event after this version is there, and the next one is not.
-    expect(await readOn(core, log, 1)).toBe('expired');
-  });
-
   describe('the guard of the database', () => {
     test('The database lets no event go that a cursor can be followed by, nor a log begin behind its end', async () => {
       const core = await startCore({ database: await open(), follows: false });
@@ -184,10 +159,10 @@ async function write(
 /** Opens the removal of events, as a function that does one run. */
 async function retention(
   core: Core,
-  { database = core.database, keptResources = [] }: { database?: Database; keptResources?: string[] } = {},
+  { database = core.database }: { database?: Database } = {},
 ): Promise<() => Promise<void>> {
   const { tasks } = await openRetention({
-    ...{ database, clock: core.clock, keep: KEEP, keptResources },
+    ...{ database, clock: core.clock, keep: KEEP },
     onFault: (fault) => core.faults.push(fault),
   });
   return () => tasks.retention({ ...core.tenant, kind: 'retention', key: '' } as Task);

@@ -174,7 +174,7 @@ test('A database with events from before PSA_KEEP keeps everything until it is s
   await database.sql.updateTable('database_mode').set({ keeps_all: true }).execute();
   const again = async (keep: Keep | null) => {
     const { keepsOlder, service } = await openRetention({
-      ...{ database, clock: app.clock, keep, keptResources: [] },
+      ...{ database, clock: app.clock, keep },
       onFault: (fault) => app.faults.push(fault),
     });
     return { keepsOlder, ...(await service.read({ accountId: 'acc_none', environment: 'live' })) };
@@ -268,7 +268,7 @@ test('A restored backup loses again what had gone since, and no cursor misses an
 async function retention(core: Core, keep: Keep) {
   const removed: Record<string, number> = {};
   const { tasks } = await openRetention({
-    ...{ database: core.database, clock: core.clock, keep, keptResources: [] },
+    ...{ database: core.database, clock: core.clock, keep },
     onRemoved: (kept, rows) => {
       removed[kept] = (removed[kept] ?? 0) + rows;
     },

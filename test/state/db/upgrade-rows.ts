@@ -358,6 +358,11 @@ export const DATA: Record<string, string> = {
   '0061_console': `
     insert into console_session (session_id, secret_hash, account_id, environment, key_id, created_at, expires_at)
       values ('ses_65f0c0ffee65f0c0ffee65f0', repeat('1', 64), ${TENANT}, 'key_1', ${AT}, ${LATER});`,
+  '0064_observed_entries': `
+    insert into observed_entry
+      (account_id, environment, number, entries, is_entry, seen_to, occurred_at, balance_delta, subaccounts_delta, pending_delta,
+        dispute_hold_delta, ltc_delta, receivable_delta, unexplained, wallet, known)
+      values (${TENANT}, 1, 0, false, 0, ${AT}, 0, 0, 0, 0, 0, 0, 0, '{}', '{}');`,
 };
 
 /** A mirrored resource of another service. */

@@ -37,7 +37,7 @@ export interface WalletEntry {
   /** The signed change of the balance. */
   amountCents: number;
   /** The fee in it; below 0 for one that was given back. */
-  serviceFeeCents: number;
+  serviceFeeCents: number | null;
   pendingReleaseDeltaCents: number;
   disputeBlockedDeltaCents: number;
   subaccountsDeltaCents: number;

@@ -18,7 +18,8 @@ export const WalletEntryKindEnum = builder.enumType('WalletEntryKind', {
     },
     OBSERVED: {
       value: 'observed',
-      description: 'A change of the upstream service’s wallet, which does not show its reason.',
+      description:
+        'A change of the upstream service’s wallet that no resource which was seen explains; the opposite once one does.',
     },
     PAYMENT: { value: 'payment', description: 'A payment by PIX or LTC.' },
     PAYOUT: { value: 'payout', description: 'The amount of a payout, the fee included.' },

@@ -1,8 +1,16 @@
 import { type Balances, NO_BALANCES } from '../../state/ledger/postings.ts';
 import { isWallet, type Wallet } from './model.ts';
 
-/** The balances after a commit, with the ids of its transactions that are entries of the statement. */
-export type WalletSnapshot = Balances & { entries?: readonly string[] };
+/** The entries of the statement that a commit has written: the ids of its transactions, or the numbers of what was seen. */
+interface WithEntries {
+  entries?: readonly string[];
+}
+
+/** The balances after a commit. */
+export type WalletSnapshot = Balances & WithEntries;
+
+/** Another service's wallet as it was seen. */
+export type SeenWallet = Wallet & WithEntries;
 
 declare module '../../state/events/event.ts' {
   interface EventTypes {
@@ -14,15 +22,15 @@ declare module '../../state/events/event.ts' {
       kind: 'wallet.changed';
       resourceId: 'wallet';
       previousStatus: null;
-      snapshot: WalletSnapshot | Wallet;
+      snapshot: WalletSnapshot | SeenWallet;
     };
   }
 }
 
 export const walletSnapshots = { wallet: walletSnapshot };
 
-function walletSnapshot(json: unknown): WalletSnapshot | Wallet {
-  const snapshot = json as Partial<WalletSnapshot> | Wallet;
+function walletSnapshot(json: unknown): WalletSnapshot | SeenWallet {
+  const snapshot = json as Partial<WalletSnapshot> | SeenWallet;
   // A snapshot lacks the accounts that were added after it was written.
   return isWallet(snapshot) ? snapshot : { ...NO_BALANCES, ...snapshot };
 }

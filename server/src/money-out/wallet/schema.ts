@@ -4,6 +4,7 @@ import { addEntity } from '../../api/graphql/federation.ts';
 import { defineUpdates } from '../../api/graphql/updates.ts';
 import { assertMay, callerOf } from '../../kernel/caller.ts';
 import { tenantKey } from '../../kernel/tenant.ts';
+import type { SeenWallet } from './events.ts';
 import { figuresOf } from './figures-schema.ts';
 import { isSameWallet, isWallet, type Wallet, type WalletService, walletOf } from './model.ts';
 import { commitOf, type StatementCommit } from './statement.ts';
@@ -71,7 +72,7 @@ const updates = defineUpdates<'wallet', WalletChange>({
   // subaccounts.
   itemOf: ({ snapshot, ...event }, context) => ({
     wallet: isWallet(snapshot)
-      ? snapshot
+      ? withoutEntries(snapshot)
       : walletOf(callerOf(context).tenant.environment, snapshot, snapshot.merchant_subaccounts),
     commit: commitOf({ ...event, snapshot }),
   }),
@@ -80,6 +81,11 @@ const updates = defineUpdates<'wallet', WalletChange>({
 });
 
 export const WalletUpdateRef = updates.type;
+
+/** The figures of a sighting, by which two are compared. */
+function withoutEntries({ entries: _, ...wallet }: SeenWallet): Wallet {
+  return wallet;
+}
 
 builder.subscriptionField('walletUpdates', (t) =>
   t.field({

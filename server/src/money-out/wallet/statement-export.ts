@@ -63,6 +63,7 @@ const COLUMNS: readonly Column<WalletEntry>[] = [
   moved('serviceFee', ({ feeCents }) => feeCents),
   ...FIGURES.map(({ name, after, unit }) => figure<WalletEntry>(name, (entry) => after(entry.after), unit)),
   figure('unexplained', ({ unexplainedCents }) => unexplainedCents),
+  instant('seenAt', ({ seenAt }) => seenAt),
 ];
 
 function figuresOf(wallet: Wallet, without: WalletEntry | null): Figures {

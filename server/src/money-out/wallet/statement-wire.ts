@@ -30,7 +30,10 @@ const changes = {
   disputeBlockedDeltaCents: signed('The change of disputeBlockedCents'),
   receivableDeltaCents: signed('The change of receivableCents: above 0 for a new debt'),
   cryptoDeltaLtc: z.number().meta({ description: 'The change of cryptoBalanceLtc' }),
-  feeCents: signed('The fee that the service took in it; below 0 for one that it gave back'),
+  feeCents: z
+    .int()
+    .nullable()
+    .meta({ description: 'The fee that the service took in it; below 0 for one that it gave back' }),
 };
 
 export const walletEntryWire = z

@@ -6,9 +6,9 @@ import type { ListedRange, ListRange } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { ENTRY_KINDS } from '../../state/ledger/journal.ts';
-import { isWallet, type Wallet } from './model.ts';
+import type { Wallet } from './model.ts';
 
-/** The kinds of entries. `observed`: another service's wallet has changed, for a reason that it does not show. */
+/** The kinds of entries. `observed`: another service's wallet has changed, and nothing else that was seen explains it. */
 export const WALLET_ENTRY_KINDS = [...ENTRY_KINDS, 'observed'] as const;
 export type WalletEntryKind = (typeof WALLET_ENTRY_KINDS)[number];
 
@@ -22,8 +22,8 @@ export interface WalletChanges {
   /** The change of the debt: above 0 for a new debt, below 0 for one that is paid. */
   receivableDeltaCents: Cents;
   litoshiDelta: number;
-  /** The fees that the service has taken; below 0 for those that it gave back. */
-  feeCents: Cents;
+  /** The fees that the service has taken; below 0 for those that it gave back. Null if another service does not show one. */
+  feeCents: Cents | null;
 }
 
 /** An entry of the statement: a movement of the account's money, with the wallet after it. */
@@ -40,6 +40,8 @@ export interface WalletEntry extends WalletChanges {
   after: Wallet;
   /** In front of another service: what of the balance nothing that was seen explains, up to here. Otherwise 0. */
   unexplainedCents: Cents;
+  /** In front of another service: the instant at which the movement was seen, up to `createdAt`. Otherwise null. */
+  seenAt: Date | null;
 }
 
 /** A filter of the statement. A period includes its `from` and excludes its `before`. */
@@ -59,6 +61,8 @@ export interface WalletAt {
   /** The last entry at this instant or before it; null for the first sighting of another service's wallet. */
   entry: WalletEntry | null;
   unexplainedCents: Cents;
+  /** In front of another service: the instant of the sighting with these figures. Otherwise null. */
+  seenAt: Date | null;
 }
 
 export interface WalletBucket {
@@ -82,7 +86,10 @@ export interface ClosingReport {
   startsAt: Date;
   endsAt: Date;
   opening: Wallet;
+  /** In front of another service: the instant at which `opening` was seen; null if nothing was. Otherwise null. */
+  openingSeenAt: Date | null;
   closing: Wallet;
+  closingSeenAt: Date | null;
   lines: ClosingLine[];
   unexplainedCents: Cents;
 }
@@ -92,7 +99,7 @@ export interface StatementCommit {
   /** The version of its event of the wallet. */
   version: number;
   occurredAt: Date;
-  /** The ids of its transactions that are entries; none in front of another service. */
+  /** The ids of its transactions that are entries; in front of another service, the numbers of its entries. */
   transactionIds: readonly string[];
 }
 
@@ -140,7 +147,6 @@ export function commitOf({
   occurredAt: Date;
   snapshot: unknown;
 }): StatementCommit | null {
-  if (isWallet(snapshot as Wallet)) return { version, occurredAt, transactionIds: [] };
   const { entries = [] } = snapshot as { entries?: readonly string[] };
   return entries.length === 0 ? null : { version, occurredAt, transactionIds: entries };
 }

@@ -3,6 +3,7 @@ import type { RestOperation } from '../../api/http/rest.ts';
 import type { MirroredResource } from '../../kernel/upstream-family.ts';
 import type { PixFamily } from '../../money-in/pix/collections.ts';
 import type { CodedResource } from '../../money-in/pix/model.ts';
+import type { MoneyReaders } from '../../money-out/wallet/remote/sighting-store.ts';
 import type { Snapshots } from '../../state/events/event.ts';
 import type { TaskHandler } from '../../state/work/queue.ts';
 import type { RemoteSlice } from '../../upstream/dependencies.ts';
@@ -34,6 +35,9 @@ function partsOf<Part extends keyof Slice>(part: Part): PartsOf<Part> {
 export const snapshots: Snapshots = Object.assign({}, ...Object.values(partsOf('snapshots'))) as All<
   PartOf<'snapshots'>
 >;
+
+/** The readers of the money in the events of each slice that has a mirror. */
+export const MONEY_READERS: MoneyReaders = Object.assign({}, ...Object.values(partsOf('money')));
 
 /** The endpoints and features of `psa upstream check`, slice by slice. */
 export const CHECKS = Object.values(partsOf('checks'));

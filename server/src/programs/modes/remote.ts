@@ -43,7 +43,7 @@ import { createWebhookTests } from '../../webhooks/test-service.ts';
 import type { UpstreamConfig } from '../config/config.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
-import { createRemote, type Mirrored } from './parts.ts';
+import { createRemote, type Mirrored, MONEY_READERS } from './parts.ts';
 import { createServicesFor } from './requester-services.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
@@ -166,6 +166,7 @@ export async function createRemoteRuntime({
 
   const remote: ReturnType<typeof createRemote> = createRemote({
     ...dependencies,
+    moneyReaders: MONEY_READERS,
     readWallet: (tenant) => remote.slices.wallet.current(tenant, { priority: 'money' }),
   });
   const { products } = remote.slices;

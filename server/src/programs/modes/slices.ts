@@ -63,12 +63,14 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { MirroredResource } from '../../kernel/upstream-family.ts';
 import { cardPaymentSnapshots } from '../../money-in/card-payments/events.ts';
 import { cardPaymentChecks } from '../../money-in/card-payments/remote/checks.ts';
+import { moneyOfCardPayment } from '../../money-in/card-payments/remote/seen-money.ts';
 import { createCardPaymentRoutes } from '../../money-in/card-payments/routes.ts';
 import { cardPaymentTable, conditionsOfCardPayments } from '../../money-in/card-payments/store.ts';
 import { tokenSnapshots } from '../../money-in/card-payments/tokens/events.ts';
 import { pixCharges } from '../../money-in/charges/collections.ts';
 import { chargeSnapshots } from '../../money-in/charges/events.ts';
 import { chargeChecks } from '../../money-in/charges/remote/checks.ts';
+import { moneyOfCharge } from '../../money-in/charges/remote/seen-money.ts';
 import { createRemoteCharges } from '../../money-in/charges/remote/service.ts';
 import { createChargeRoutes } from '../../money-in/charges/routes.ts';
 import { createChargeService } from '../../money-in/charges/service.ts';
@@ -76,12 +78,14 @@ import { chargeTable } from '../../money-in/charges/store.ts';
 import { disputeSnapshots } from '../../money-in/disputes/events.ts';
 import { createDisputeExport } from '../../money-in/disputes/export.ts';
 import { disputeChecks } from '../../money-in/disputes/remote/checks.ts';
+import { moneyOfDispute } from '../../money-in/disputes/remote/seen-money.ts';
 import { createRemoteDisputes } from '../../money-in/disputes/remote/service.ts';
 import { createDisputeRoutes } from '../../money-in/disputes/routes.ts';
 import { pixPayments } from '../../money-in/payments/collections.ts';
 import { paymentSnapshots } from '../../money-in/payments/events.ts';
 import { createPaymentExport } from '../../money-in/payments/export.ts';
 import { paymentChecks } from '../../money-in/payments/remote/checks.ts';
+import { moneyOfPayment } from '../../money-in/payments/remote/seen-money.ts';
 import { createPaymentRoutes } from '../../money-in/payments/routes.ts';
 import { paymentTable } from '../../money-in/payments/store.ts';
 import type { createPixCharging } from '../../money-in/pix/charging.ts';
@@ -90,6 +94,7 @@ import { refundSnapshots } from '../../money-in/refunds/events.ts';
 import { createRefundExport } from '../../money-in/refunds/export.ts';
 import type { RefundControls } from '../../money-in/refunds/model.ts';
 import { refundChecks } from '../../money-in/refunds/remote/checks.ts';
+import { moneyOfRefund } from '../../money-in/refunds/remote/seen-money.ts';
 import { createRemoteRefunds } from '../../money-in/refunds/remote/service.ts';
 import { createRefundRoutes } from '../../money-in/refunds/routes.ts';
 import { returnSnapshots } from '../../money-in/returns/events.ts';
@@ -110,6 +115,7 @@ import { createSubscriptionRoutes } from '../../money-in/subscriptions/routes.ts
 import { payoutSnapshots } from '../../money-out/payouts/events.ts';
 import { createPayoutExport } from '../../money-out/payouts/export.ts';
 import { payoutChecks } from '../../money-out/payouts/remote/checks.ts';
+import { moneyOfPayout } from '../../money-out/payouts/remote/seen-money.ts';
 import { createRemotePayouts } from '../../money-out/payouts/remote/service.ts';
 import { createPayoutRoutes } from '../../money-out/payouts/routes.ts';
 import { createPayoutSending } from '../../money-out/payouts/sending.ts';
@@ -118,6 +124,7 @@ import { beneficiaries } from '../../money-out/subaccounts/collections.ts';
 import { subaccountSnapshots } from '../../money-out/subaccounts/events.ts';
 import { createSubaccountExport } from '../../money-out/subaccounts/export.ts';
 import { subaccountChecks } from '../../money-out/subaccounts/remote/checks.ts';
+import { moneyOfSubaccountPayout } from '../../money-out/subaccounts/remote/seen-money.ts';
 import { createRemoteSubaccounts } from '../../money-out/subaccounts/remote/service.ts';
 import { createSubaccountRoutes } from '../../money-out/subaccounts/routes.ts';
 import { createSubaccountSending } from '../../money-out/subaccounts/sending.ts';
@@ -126,6 +133,7 @@ import { walletSnapshots } from '../../money-out/wallet/events.ts';
 import type { Wallet } from '../../money-out/wallet/model.ts';
 import { walletChecks } from '../../money-out/wallet/remote/checks.ts';
 import { createRemoteWallet } from '../../money-out/wallet/remote/service.ts';
+import type { MoneyReaders } from '../../money-out/wallet/remote/sighting-store.ts';
 import { createRemoteStatement } from '../../money-out/wallet/remote/statement-service.ts';
 import { createWalletRoutes } from '../../money-out/wallet/routes.ts';
 import { createWalletService } from '../../money-out/wallet/service.ts';
@@ -157,6 +165,8 @@ export interface EmbeddedCore {
 export interface RemoteCore extends UpstreamDependencies {
   /** Reads the wallet, whose figures a refusal contains. */
   readWallet: (tenant: Tenant) => Promise<Wallet>;
+  /** Reads the money in the events of each resource. */
+  moneyReaders: MoneyReaders;
 }
 
 /**
@@ -174,6 +184,8 @@ export interface Slice {
   remote?: (core: RemoteCore) => Pick<RemoteSlice<object>, 'serviceFor'> & Partial<RemoteSlice<object>>;
   /** The resource that the mirror has of another service. */
   mirrors?: MirroredResource;
+  /** Reads the money in the events of its resources, for the statement in front of another service. */
+  money?: MoneyReaders;
   /** The endpoints and features of `psa upstream check`. */
   checks?: Checks;
   /** The family of its PIX codes. */
@@ -215,6 +227,7 @@ export const SLICES = {
     }),
     remote: createRemotePayouts,
     mirrors: 'payout',
+    money: { payout: moneyOfPayout },
     checks: payoutChecks,
   },
   cardPayments: {
@@ -227,6 +240,7 @@ export const SLICES = {
         conflict: 'This card payment is not paid, or is refunded already',
       },
     ],
+    money: { card_payment: moneyOfCardPayment },
     checks: cardPaymentChecks,
   },
   charges: {
@@ -241,6 +255,7 @@ export const SLICES = {
     pix: pixCharges,
     remote: createRemoteCharges,
     mirrors: 'charge',
+    money: { charge: moneyOfCharge },
     checks: chargeChecks,
   },
   payments: {
@@ -248,6 +263,7 @@ export const SLICES = {
     routes: createPaymentRoutes,
     exports: createPaymentExport,
     pix: pixPayments,
+    money: { payment: moneyOfPayment },
     checks: paymentChecks,
   },
   sales: {
@@ -280,6 +296,7 @@ export const SLICES = {
     exports: createRefundExport,
     remote: createRemoteRefunds,
     mirrors: 'refund',
+    money: { refund: moneyOfRefund },
     checks: refundChecks,
   },
   returns: {
@@ -294,6 +311,7 @@ export const SLICES = {
     exports: createDisputeExport,
     remote: createRemoteDisputes,
     mirrors: 'dispute',
+    money: { dispute: moneyOfDispute },
     checks: disputeChecks,
   },
   sandbox: {
@@ -322,6 +340,7 @@ export const SLICES = {
     },
     remote: createRemoteSubaccounts,
     mirrors: 'subaccount_payout',
+    money: { subaccount_payout: moneyOfSubaccountPayout },
     checks: subaccountChecks,
   },
   subscriptions: {

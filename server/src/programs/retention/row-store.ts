@@ -58,20 +58,21 @@ export async function moveBeginning(
 }
 
 /**
- * Removes the events of a tenant from a version up to another, except those of resources that are kept. The tenant's lock keeps
- * an erasure from changing them in another order.
+ * Removes the events of a tenant from a version up to another. The tenant's lock keeps an erasure from changing them in another
+ * order.
  */
 export async function removeEvents(
   sql: Sql,
   tenant: Tenant,
-  { from, upTo, except }: { from: number; upTo: number; except: readonly string[] },
+  { from, upTo }: { from: number; upTo: number },
 ): Promise<number> {
   const { accountId, environment } = tenant;
   await waitForStream(sql, tenant);
   const { numAffectedRows } = await raw`
     delete from event
-    where account_id = ${accountId} and environment = ${environment} and version >= ${from} and version < ${upTo}
-      and resource <> all(${[...except]}::text[])`.execute(sql);
+    where account_id = ${accountId} and environment = ${environment} and version >= ${from} and version < ${upTo}`.execute(
+    sql,
+  );
   return Number(numAffectedRows ?? 0);
 }
 

@@ -47,15 +47,12 @@ export async function openRetention({
   database,
   clock,
   keep: given,
-  keptResources,
   onRemoved = () => undefined,
   onFault,
 }: {
   database: Pick<Database, 'sql' | 'transaction'>;
   clock: Clock;
   keep: Keep | null;
-  /** Resources whose events are books, and stay. */
-  keptResources: readonly string[];
   onRemoved?: (kept: Kept, rows: number) => void;
   onFault: (fault: unknown) => void;
 }): Promise<RetentionTasks> {
@@ -75,7 +72,7 @@ export async function openRetention({
         if (removedTo === keptFrom) return { rows: 0, isDone: true };
         const upTo = Math.min(keptFrom, removedTo + mostRows);
         const rows = await database.transaction(async (tx) => {
-          const removed = await removeEvents(tx, tenant, { from: removedTo, upTo, except: keptResources });
+          const removed = await removeEvents(tx, tenant, { from: removedTo, upTo });
           await setRemovedTo(tx, tenant, upTo);
           return removed;
         });

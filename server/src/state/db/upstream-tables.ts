@@ -10,6 +10,7 @@ import type { TenantTable } from './tenant-table.ts';
 export interface UpstreamTables {
   observed: ObservedTable;
   observed_reference: ObservedReferenceTable;
+  observed_entry: ObservedEntryTable;
   upstream_poll: UpstreamPollTable;
   upstream_account: UpstreamAccountTable;
   upstream_slot: UpstreamSlotTable;
@@ -32,6 +33,31 @@ interface ObservedReferenceTable extends TenantTable {
   resource: ObservedTable['resource'];
   reference: string;
   id: string;
+}
+
+/** The figures of a wallet that entries move. */
+type SeenFigure = 'balance' | 'subaccounts' | 'pending' | 'dispute_hold' | 'ltc' | 'receivable';
+
+interface ObservedEntryTable extends TenantTable, Record<`${SeenFigure}_delta`, number> {
+  number: number;
+  entries: number;
+  is_entry: boolean;
+  kind: string | null;
+  ref: string | null;
+  resource: string | null;
+  resource_id: string | null;
+  subaccount_id: string | null;
+  fee_cents: number | null;
+  /** The instant at which the movement was seen; null for what was seen of the wallet alone. */
+  seen_at: Date | null;
+  /** The version of the log up to which its movements are entries. */
+  seen_to: number;
+  occurred_at: Date;
+  unexplained: number;
+  /** The wallet right after the row, as it is shown. */
+  wallet: Json<unknown>;
+  /** The last known value of each figure, also of one that the service does not show any more. */
+  known: Json<unknown>;
 }
 
 interface UpstreamPollTable extends TenantTable {

@@ -28,6 +28,8 @@ import {
 import { type RequestOptions, UpstreamFault } from '../../../upstream/upstream.ts';
 import { isSameWallet, type Wallet, type WalletService } from '../model.ts';
 import { contradictsItself, isComplete, readWallet } from '../wire.ts';
+import { BOOK, createBooks, type MoneyReaders, selectChanges } from './sighting-store.ts';
+import { rowsOfSighting } from './sightings.ts';
 
 export interface RemoteWallet extends Pick<RemoteSlice<WalletService>, 'serviceFor' | 'poll' | 'refresh'> {
   /** Reads the wallet from the service, without the cache. @throws RateLimitError, UpstreamError, PermissionError */
@@ -53,8 +55,14 @@ export function createRemoteWallet({
   mirrorWriter,
   clock,
   reads,
-}: Pick<UpstreamDependencies, 'database' | 'committer' | 'mirrorWriter' | 'clock' | 'reads'>): RemoteWallet {
+  moneyReaders,
+}: Pick<UpstreamDependencies, 'database' | 'committer' | 'mirrorWriter' | 'clock' | 'reads'> & {
+  moneyReaders: MoneyReaders;
+}): RemoteWallet {
   const endpoints = createEndpoints(clock);
+  const books = createBooks(moneyReaders);
+  /** The versions of the log up to which no resource has changed since the last sighting, by tenant. */
+  const unmovedTo = new Map<string, number>();
   /** Recordings by response: a response that several callers share is recorded once. */
   const recordedReads = new WeakMap<object, Promise<Wallet>>();
   /** Tenants with a known change since the last poll that has read the wallet. */
@@ -86,35 +94,70 @@ export function createRemoteWallet({
   async function recordRead(tenant: Tenant, wallet: Wallet, at: Date): Promise<Wallet> {
     const [known] = await selectMirrored(database.sql, tenant, 'wallet', [ID]);
     if (known && isNewer(known, at, clock.now())) return toWallet(known);
-    if (known && isSameWallet(toWallet(known), wallet)) {
+    if (known && isSameWallet(toWallet(known), wallet) && !(await hasMoved(tenant))) {
       mirrorWriter.confirm(tenant, { ...known, observedAt: at }, [ID]);
       return wallet;
     }
-    return committer.change<Wallet>({
+    for (;;) {
+      const seen = await recordSighting(tenant, wallet, at);
+      if (!seen.hasMore) return seen.wallet;
+    }
+  }
+
+  /** Whether a resource has changed since the last sighting, or the wallet has no sighting yet. */
+  async function hasMoved(tenant: Tenant): Promise<boolean> {
+    const key = tenantKey(tenant);
+    const { head, isOpened, isChanged } = await selectChanges(database.sql, tenant, {
+      resources: Object.keys(moneyReaders),
+      seenTo: unmovedTo.get(key) ?? 0,
+    });
+    if (isOpened && !isChanged) unmovedTo.set(key, head);
+    return !isOpened || isChanged;
+  }
+
+  /** Records a sighting, with the entries of the statement that it makes. */
+  async function recordSighting(
+    tenant: Tenant,
+    wallet: Wallet,
+    at: Date,
+  ): Promise<{ wallet: Wallet; hasMore: boolean }> {
+    const { seenTo, ...seen } = await committer.change<{ wallet: Wallet; hasMore: boolean; seenTo: number }>({
       tenant,
-      read: (reader) => reader.load(mirrored.wallet, ID),
+      read: (reader) => Promise.all([reader.load(mirrored.wallet, ID), reader.load(books, BOOK)]),
       decide(state) {
         const before = state.get(mirrored.wallet, ID);
-        if (before && isNewer(before, at, state.now)) return { outcome: toWallet(before) };
-        if (before && isSameWallet(toWallet(before), wallet)) return { outcome: wallet };
-        const record = recordOf(wallet, { version: (before?.version ?? 0) + 1, at });
+        if (before && isNewer(before, at, state.now))
+          return { outcome: { wallet: toWallet(before), hasMore: false, seenTo: 0 } };
+        const book = state.need(books, BOOK);
+        const { last, movements, seenTo, hasMore } = book;
+        const rows = rowsOfSighting(last, movements, { wallet, seenTo, hasMore, now: state.now });
+        const outcome = { wallet, hasMore, seenTo };
+        if (before && isSameWallet(toWallet(before), wallet) && rows.length === 0) return { outcome };
+        const entries = rows.filter(({ isEntry }) => isEntry).map(({ number }) => String(number));
+        const written = [...book.written, ...rows];
         return {
-          outcome: wallet,
+          outcome,
           writes: {
-            records: [put(mirrored.wallet, record)],
+            records: [
+              put(mirrored.wallet, recordOf(wallet, { version: (before?.version ?? 0) + 1, at })),
+              put(books, { ...book, last: rows.at(-1) ?? last, movements: [], written }),
+            ],
             events: [
               {
                 kind: 'wallet.changed',
                 resource: 'wallet',
                 resourceId: ID,
                 previousStatus: null,
-                snapshot: wallet,
+                snapshot: entries.length === 0 ? wallet : { ...wallet, entries },
               },
             ],
           },
         };
       },
     });
+    const key = tenantKey(tenant);
+    if (!seen.hasMore) unmovedTo.set(key, Math.max(unmovedTo.get(key) ?? 0, seenTo));
+    return seen;
   }
 
   async function refresh(tenant: Tenant, requestOptions: RequestOptions): Promise<Wallet> {

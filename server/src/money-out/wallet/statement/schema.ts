@@ -86,7 +86,9 @@ function changesOf<Shape extends WalletChanges>(
     }),
     serviceFeeCents: t.expose('feeCents', {
       type: 'Cents',
-      description: 'The fee that the service took in it; below 0 for a fee that it gave back.',
+      nullable: true,
+      description:
+        'The fee that the service took in it; below 0 for a fee that it gave back. Null where an upstream service does not show a fee.',
     }),
   };
 }
@@ -103,7 +105,7 @@ function unexplainedOf<Shape extends { unexplainedCents: number }>(
     unexplainedCents: t.expose('unexplainedCents', {
       type: 'Cents',
       description:
-        'In front of an upstream service: what no entry explains of the change of balanceCents since the wallet was first seen. Otherwise 0.',
+        'In front of an upstream service: what no entry but those of the kind OBSERVED explains of the change of balanceCents since the wallet was first seen. Otherwise 0.',
     }),
   };
 }
@@ -123,7 +125,7 @@ builder.node(WalletEntryRef, {
   isTypeOf: (value) =>
     typeof value === 'object' && value !== null && 'pendingReleaseDeltaCents' in value && 'after' in value,
   description:
-    'One movement of the account’s money: what a figure of the wallet changed by. An entry never changes, and is never removed.',
+    'One movement of the account’s money: what a figure of the wallet changed by. An entry never changes, and is never removed. In front of an upstream service it is made when the wallet is seen, and a correction is an entry of its own.',
   fields: (t) => ({
     kind: t.field({
       type: WalletEntryKindEnum,
@@ -156,6 +158,12 @@ builder.node(WalletEntryRef, {
       description: 'The wallet right after the entry.',
     }),
     ...unexplainedOf(t),
+    seenAt: t.expose('seenAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'In front of an upstream service: the time at which the movement was seen; the entry was made when the wallet was seen next. Otherwise null.',
+    }),
   }),
 });
 
@@ -179,6 +187,12 @@ const WalletAtRef = builder.objectRef<WalletAt>('WalletAt').implement({
       description: 'The last entry at this instant or before it.',
     }),
     ...unexplainedOf(t),
+    seenAt: t.expose('seenAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'In front of an upstream service: the time at which its wallet was seen with these figures. Otherwise null.',
+    }),
   }),
 });
 
@@ -238,11 +252,24 @@ const ClosingReportRef = builder.objectRef<ClosingReport>('ClosingReport').imple
     }),
     opening: t.expose('opening', {
       type: WalletFiguresRef,
-      description: 'The wallet right before the period.',
+      description:
+        'The wallet right before the period; in front of an upstream service, when it was last seen before the period, or first seen inside it.',
+    }),
+    openingSeenAt: t.expose('openingSeenAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'In front of an upstream service: the time at which its wallet was seen as `opening`; null if it was not. Otherwise null.',
     }),
     closing: t.expose('closing', {
       type: WalletFiguresRef,
-      description: 'The wallet at the end of the period.',
+      description:
+        'The wallet at the end of the period; in front of an upstream service, when it was last seen before that.',
+    }),
+    closingSeenAt: t.expose('closingSeenAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The same of `closing`.',
     }),
     lines: t.expose('lines', { type: [ClosingLineRef], description: 'One line for each kind, by its name.' }),
     ...unexplainedOf(t),

@@ -48,7 +48,11 @@ export function membersOf<Name extends string, Value>(
 
 /** A figure is null if another service has not shown it. */
 const figures = z.strictObject(membersOf(FIGURE_NAMES, () => z.int().nullable()));
-const changes = membersOf(CHANGES, () => z.int());
+const changes = {
+  ...membersOf(Object.values(FIGURES), () => z.int()),
+  // Null if another service has not shown it.
+  feeCents: z.int().nullable(),
+};
 const kind = z.enum([...WALLET_ENTRY_KINDS, 'unknown']);
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 export const month = z.string().regex(/^20\d\d-(?:0[1-9]|1[0-2])$/, 'must be a month, as 2026-10');
@@ -141,7 +145,7 @@ export function createStatementCheck({
   endsAt,
   report: expected,
 }: Pick<Manifest, 'startsAt' | 'endsAt' | 'report'>): StatementCheck {
-  const sums = new Map<string, Record<string, number>>();
+  const sums = new Map<string, Record<string, number | null>>();
   let figuresNow: Figures | null = null;
   let lastNumber = Number.NEGATIVE_INFINITY;
   let lastAt = startsAt;
@@ -161,10 +165,13 @@ export function createStatementCheck({
     const wrong = figureThatDiffers(figuresNow!, [each], each.after);
     if (wrong) throw new ArchiveError(`${at} does not continue the one before: ${wrong}`);
     figuresNow = each.after;
-    const sum = sums.get(each.kind) ?? membersOf(['count', ...CHANGES], () => 0);
+    const sum = sums.get(each.kind) ?? membersOf(['count', ...CHANGES], (): number | null => 0);
     sums.set(each.kind, sum);
-    sum.count! += 1;
-    for (const name of CHANGES) sum[name]! += each[name];
+    for (const [name, moved] of [
+      ['count', 1] as const,
+      ...CHANGES.map((name) => [name, each[name]] as const),
+    ])
+      sum[name] = moved === null || sum[name] == null ? null : sum[name] + moved;
   }
 
   return {
@@ -202,7 +209,7 @@ export function assertReportHolds({ opening, closing, lines }: Report): void {
 /** The name of the first figure that the changes do not move from its value before to that after. */
 function figureThatDiffers(
   before: Figures,
-  moved: readonly Record<(typeof CHANGES)[number], number>[],
+  moved: readonly Record<(typeof FIGURES)[Figure], number>[],
   after: Figures,
 ): Figure | undefined {
   return FIGURE_NAMES.find((name) => {

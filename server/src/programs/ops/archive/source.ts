@@ -183,7 +183,7 @@ async function readStatement(
   };
 }
 
-function entryOf({ createdAt, after, unexplainedCents: _, ...entry }: WalletEntry): Entry {
+function entryOf({ createdAt, after, unexplainedCents: _, seenAt: __, ...entry }: WalletEntry): Entry {
   const { number, kind, reference, resource, subaccountId, ...changes } = entry;
   return {
     ...{ number, kind, reference, resource, subaccountId, createdAt: isoText(createdAt) },

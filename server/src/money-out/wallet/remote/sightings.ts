@@ -1,0 +1,325 @@
+import type { Cents } from '../../../kernel/money.ts';
+import type { EntryKind } from '../../../state/ledger/journal.ts';
+import type { SeenMoney, SeenMove } from '../../../upstream/seen-money.ts';
+import { isSameWallet, type Wallet } from '../model.ts';
+
+// The statement of what was seen: a sighting of the service's wallet writes the movements that resources have shown since the one
+// before, and as `observed` what they do not account for. So the entries up to a sighting add up to its figures.
+
+/** The figures that entries move, each with the name of its change. */
+const FIGURES = [
+  { figure: 'balanceCents', change: 'amountCents' },
+  { figure: 'subaccountsBalanceCents', change: 'subaccountsDeltaCents' },
+  { figure: 'pendingReleaseCents', change: 'pendingReleaseDeltaCents' },
+  { figure: 'disputeBlockedCents', change: 'disputeBlockedDeltaCents' },
+  { figure: 'receivableCents', change: 'receivableDeltaCents' },
+  { figure: 'cryptoBalanceLitoshi', change: 'litoshiDelta' },
+] as const;
+type Figure = (typeof FIGURES)[number]['figure'];
+type Change = (typeof FIGURES)[number]['change'];
+
+export type SeenChanges = Readonly<Record<Change, number>>;
+/** The last known value of each figure; null until the service has shown it. */
+export type Known = Readonly<Record<Figure, number | null>>;
+
+/** A movement of a resource, or a refund that gets another name, which moves nothing. */
+export interface Movement {
+  readonly kind: EntryKind | 'observed';
+  readonly reference: string | null;
+  readonly resource: { readonly type: string; readonly id: string } | null;
+  readonly subaccountId: string | null;
+  readonly changes: SeenChanges;
+  readonly feeCents: Cents | null;
+  readonly seenAt: Date | null;
+  /** Whether it moved the wallet since the opening. Others are remembered, and are no entries. */
+  readonly isEntry: boolean;
+}
+
+/** A row of the statement. */
+export interface SeenRow extends Omit<Movement, 'kind'> {
+  readonly number: number;
+  /** The number of entries up to the row and with it. */
+  readonly entries: number;
+  /** Null for a sighting without an entry. */
+  readonly kind: Movement['kind'] | null;
+  readonly seenTo: number;
+  readonly occurredAt: Date;
+  readonly unexplainedCents: Cents;
+  readonly wallet: Wallet;
+  readonly known: Known;
+}
+
+/** The place at which the statement goes on. */
+export type LastRow = Pick<
+  SeenRow,
+  'number' | 'entries' | 'seenTo' | 'occurredAt' | 'unexplainedCents' | 'wallet' | 'known'
+>;
+
+/** An event of a resource, in the order of the log. */
+export interface SeenEvent {
+  readonly resource: string;
+  readonly resourceId: string;
+  readonly occurredAt: Date;
+  readonly snapshot: unknown;
+}
+
+// ── Movements ───────────────────────────────────────────────────────────────────────────────────
+
+/** The knowledge of resources before some events. */
+export interface Before {
+  /** The instant of the first sighting: what moved before it is in its figures. */
+  readonly openedAt: Date;
+  /** All that has a row, of the resources of the events and of their refunds. */
+  readonly rows: readonly Movement[];
+  /** The states in which the resources without a row stood at the opening, by `keyOf` their event. */
+  readonly atOpening: ReadonlyMap<string, unknown>;
+  /** The resources without a row that were seen since the opening: they had moved nothing yet. */
+  readonly seenUnmoved: ReadonlySet<string>;
+}
+
+export function keyOf({ resource, resourceId }: Pick<SeenEvent, 'resource' | 'resourceId'>): string {
+  return `${resource} ${resourceId}`;
+}
+
+/** Finds what events have moved, beyond what has a row. A state that is corrected moves the difference. */
+export function movementsOf(
+  events: readonly SeenEvent[],
+  before: Before,
+  readMoney: (event: Pick<SeenEvent, 'resource' | 'snapshot'>) => SeenMoney | null,
+): Movement[] {
+  const moved = createMoved(before.rows);
+  const seen = new Set(before.seenUnmoved);
+  const found: Movement[] = [];
+  const add = (movement: Movement) => {
+    moved.add(movement);
+    found.push(movement);
+  };
+
+  for (const event of events) {
+    const money = readMoney(event);
+    if (!money) continue;
+    const { reference } = money;
+    const id = money.ids.find((each) => moved.has(event.resource, each)) ?? money.ids[0];
+    const movementOf = (move: SeenMove, isEntry: boolean): Movement => ({
+      kind: move.kind,
+      reference,
+      resource: { type: event.resource, id },
+      subaccountId: move.subaccountId ?? null,
+      changes: changesOf(move),
+      feeCents: move.feeCents,
+      seenAt: event.occurredAt,
+      isEntry,
+    });
+    if (!moved.has(event.resource, id))
+      for (const move of movedBefore(event, money)) add(movementOf(move, false));
+    for (const move of [...money.moves, ...moved.goneOf(event.resource, id, money.moves)]) {
+      const target = isRefundOfWhole(event, move) ? moved.withoutNamed(reference, move) : move;
+      const movement = differenceOf(movementOf(target, true), moved.of(event.resource, id, target));
+      if (!movement) continue;
+      if (event.resource === 'refund' && move.kind === 'refund') nameRefund(movement);
+      else add(movement);
+    }
+    for (const resourceId of money.ids) seen.add(keyOf({ resource: event.resource, resourceId }));
+  }
+  return found;
+
+  /** The moves of a resource without a row from before the opening, as far as anybody knows. */
+  function movedBefore(event: SeenEvent, { moves }: SeenMoney): readonly SeenMove[] {
+    const key = keyOf(event);
+    if (seen.has(key)) return [];
+    const snapshot = before.atOpening.get(key);
+    if (snapshot !== undefined) return readMoney({ ...event, snapshot })?.moves ?? [];
+    // What follows from money that moved since the opening has moved since then, too.
+    const isSince = (at: Date | null | undefined) => at != null && at > before.openedAt;
+    return isSince(moves[0]?.at) ? [] : moves.filter(({ at }) => !isSince(at));
+  }
+
+  /**
+   * Adds a refund by its own name. Its payment may have shown the amount before, without the name: then that much is the refund's
+   * now, and moves nothing again.
+   */
+  function nameRefund(refund: Movement): void {
+    const { amountCents } = refund.changes;
+    const shown = moved.unnamedRefunds(refund.reference!);
+    const known = shown === null ? 0 : Math.min(-shown.changes.amountCents, -amountCents);
+    if (known > 0) {
+      const renamed = (movement: Movement, cents: number) =>
+        add({ ...movement, changes: { ...NO_CHANGES, amountCents: cents }, isEntry: false });
+      renamed({ ...shown!, seenAt: refund.seenAt }, known);
+      renamed(refund, -known);
+    }
+    const rest = amountCents + Math.max(known, 0);
+    if (rest !== 0) add({ ...refund, changes: { ...refund.changes, amountCents: rest } });
+  }
+}
+
+/** Whether a move is the sum of all refunds that a payment or a charge shows. */
+function isRefundOfWhole({ resource }: SeenEvent, { kind }: SeenMove): boolean {
+  return resource !== 'refund' && kind === 'refund';
+}
+
+const NO_CHANGES: SeenChanges = {
+  amountCents: 0,
+  subaccountsDeltaCents: 0,
+  pendingReleaseDeltaCents: 0,
+  disputeBlockedDeltaCents: 0,
+  receivableDeltaCents: 0,
+  litoshiDelta: 0,
+};
+
+function changesOf(move: SeenMove): SeenChanges {
+  return mapChanges((change) => (change === 'receivableDeltaCents' ? 0 : (move[change] ?? 0)));
+}
+
+function mapChanges(of: (change: Change) => number): SeenChanges {
+  return Object.fromEntries(FIGURES.map(({ change }) => [change, of(change)])) as Record<Change, number>;
+}
+
+const movesNothing = (changes: SeenChanges) => FIGURES.every(({ change }) => changes[change] === 0);
+
+/** A movement without what has a row already; null if nothing is left. */
+function differenceOf(movement: Movement, before: Movement | null): Movement | null {
+  const changes = mapChanges((change) => movement.changes[change] - (before?.changes[change] ?? 0));
+  if (movesNothing(changes)) return null;
+  const feeCents = movement.feeCents === null ? null : movement.feeCents - (before?.feeCents ?? 0);
+  return { ...movement, changes, feeCents };
+}
+
+/** The sums of all movements, by resource, kind and subaccount. */
+function createMoved(rows: readonly Movement[]) {
+  const sums = new Map<string, Map<string, Movement>>();
+  /** The refunds that have a name of their own, by their payment, without those that failed. */
+  const named = new Map<string, Cents>();
+
+  function add(movement: Movement): void {
+    const { resource, kind, subaccountId, reference, changes } = movement;
+    const own = sums.get(keyOfResource(resource!.type, resource!.id)) ?? new Map<string, Movement>();
+    sums.set(keyOfResource(resource!.type, resource!.id), own);
+    const key = keyOfMove({ kind, subaccountId });
+    const before = own.get(key);
+    own.set(key, before ? sumOf(before, movement) : movement);
+    if (resource!.type === 'refund')
+      named.set(reference!, (named.get(reference!) ?? 0) - changes.amountCents);
+  }
+  rows.forEach(add);
+
+  return {
+    add,
+    has: (type: string, id: string) => sums.has(keyOfResource(type, id)),
+    of: (type: string, id: string, move: SeenMove) =>
+      sums.get(keyOfResource(type, id))?.get(keyOfMove(move)) ?? null,
+    /** The movements that a state does not have any more: their target is nothing. */
+    goneOf(type: string, id: string, moves: readonly SeenMove[]): SeenMove[] {
+      const kept = new Set(moves.map(keyOfMove));
+      return [...(sums.get(keyOfResource(type, id)) ?? [])]
+        .filter(([key]) => !kept.has(key))
+        .map(([, { kind, subaccountId }]) => ({
+          kind: kind as EntryKind,
+          feeCents: 0,
+          at: null,
+          ...(subaccountId === null ? {} : { subaccountId }),
+        }));
+    },
+    /** The refunds that a payment shows, without those that have a name of their own. */
+    withoutNamed(reference: string, move: SeenMove): SeenMove {
+      const unnamed = (move.amountCents ?? 0) + (named.get(reference) ?? 0);
+      return { ...move, amountCents: Math.min(0, unnamed) };
+    },
+    /** The refunds that a payment has shown without a name; null if there are none. */
+    unnamedRefunds(reference: string): Movement | null {
+      const kinds = ['payment', 'charge'].map((type) => sums.get(keyOfResource(type, reference)));
+      return (
+        kinds.flatMap((own) => own?.get(keyOfMove({ kind: 'refund', subaccountId: null })) ?? [])[0] ?? null
+      );
+    },
+  };
+}
+
+const keyOfResource = (type: string, id: string) => `${type} ${id}`;
+const keyOfMove = ({ kind, subaccountId }: { kind: string; subaccountId?: string | null }) =>
+  `${kind} ${subaccountId ?? ''}`;
+
+function sumOf(left: Movement, right: Movement): Movement {
+  return {
+    ...left,
+    changes: mapChanges((change) => left.changes[change] + right.changes[change]),
+    feeCents:
+      left.feeCents === null && right.feeCents === null ? null : (left.feeCents ?? 0) + (right.feeCents ?? 0),
+  };
+}
+
+// ── Rows ────────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * The rows of a sighting: what the movements since the one before do not account for, then these. The first sighting is the
+ * opening. None if nothing has changed, unless more movements follow: then a row keeps the place.
+ */
+export function rowsOfSighting(
+  last: LastRow | null,
+  movements: readonly Movement[],
+  { wallet, seenTo, hasMore, now }: { wallet: Wallet; seenTo: number; hasMore: boolean; now: Date },
+): SeenRow[] {
+  const shared = { seenTo, occurredAt: now };
+  if (!last)
+    return [
+      { ...NOTHING, ...shared, number: 1, entries: 0, unexplainedCents: 0, wallet, known: figuresOf(wallet) },
+    ];
+  const unexplained = unexplainedBy(last.known, movements, wallet);
+  const lines = [...(unexplained ? [unexplained] : []), ...movements];
+  if (lines.length === 0 && !hasMore && isSameWallet(last.wallet, wallet)) return [];
+  let { number, entries, unexplainedCents, known } = last;
+  const all = lines.length === 0 ? [NOTHING] : lines;
+  return all.map((line, index) => {
+    number += 1;
+    if (line.isEntry) {
+      entries += 1;
+      known = after(known, line.changes);
+    }
+    if (line.kind === 'observed') unexplainedCents += line.changes.amountCents;
+    const isLast = index === all.length - 1;
+    if (isLast) known = mapFigures((figure) => wallet[figure] ?? known[figure]);
+    const shown = isLast
+      ? wallet
+      : { environment: wallet.environment, ...known, withdrawableCents: null, assignableCents: null };
+    return { ...line, ...shared, number, entries, unexplainedCents, wallet: shown, known };
+  });
+}
+
+const NOTHING = {
+  kind: null,
+  reference: null,
+  resource: null,
+  subaccountId: null,
+  changes: NO_CHANGES,
+  feeCents: null,
+  seenAt: null,
+  isEntry: false,
+} as const;
+
+/** The change of a wallet beyond the movements; null if they account for all. A figure that is not shown has not moved. */
+function unexplainedBy(known: Known, movements: readonly Movement[], wallet: Wallet): Movement | null {
+  const moved = movements.filter(({ isEntry }) => isEntry).map(({ changes }) => changes);
+  const expected = moved.reduce(after, known);
+  const changes = mapChanges((change) => {
+    const { figure } = FIGURES.find((each) => each.change === change)!;
+    const [from, to] = [expected[figure], wallet[figure]];
+    return from === null || to === null ? 0 : to - from;
+  });
+  return movesNothing(changes) ? null : { ...NOTHING, kind: 'observed', changes, isEntry: true };
+}
+
+const figuresOf = (wallet: Wallet): Known => mapFigures((figure) => wallet[figure]);
+
+function after(known: Known, changes: SeenChanges): Known {
+  return mapFigures((figure, change) => {
+    const before = known[figure];
+    return before === null ? null : before + changes[change];
+  });
+}
+
+function mapFigures(of: (figure: Figure, change: Change) => number | null): Known {
+  return Object.fromEntries(FIGURES.map(({ figure, change }) => [figure, of(figure, change)])) as Record<
+    Figure,
+    number | null
+  >;
+}

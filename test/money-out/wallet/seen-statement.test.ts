@@ -1,0 +1,334 @@
+import fc from 'fast-check';
+import { beforeAll, expect, test } from 'vitest';
+import type { Requester } from '../../../server/src/kernel/requester.ts';
+import { createRemoteWallet } from '../../../server/src/money-out/wallet/remote/service.ts';
+import { createRemoteStatement } from '../../../server/src/money-out/wallet/remote/statement-service.ts';
+import type { WalletEntry } from '../../../server/src/money-out/wallet/statement.ts';
+import type { Database } from '../../../server/src/state/db/database.ts';
+import type { NewEvent } from '../../../server/src/state/events/event.ts';
+import { describeOnDatabase } from '../../support/database.ts';
+import { startFacade } from '../../support/facade.ts';
+import { scale } from '../../support/scale.ts';
+import { scriptedUpstream } from '../../support/scripted-upstream.ts';
+
+const requester: Requester = { priority: 'merchant', subject: null, onRead: () => undefined };
+const SECOND = 1_000;
+const FEE = 7;
+
+interface Sale {
+  id: string;
+  status: 'pending' | 'paid' | 'failed';
+  amountCents: number;
+  refundedCents: number;
+  paidAt: Date | null;
+}
+
+interface Withdrawal {
+  id: string;
+  status: 'pending' | 'completed' | 'denied';
+  amountCents: number;
+  requestedAt: Date;
+}
+
+describeOnDatabase('the statement in front of another service', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  /** A service with money, and a facade that sees what a test shows it. */
+  async function start() {
+    const service = { balanceCents: 100_000, pendingReleaseCents: 0 };
+    const upstream = scriptedUpstream(() => ({
+      body: { ...service, withdrawableCents: service.balanceCents, disputeBlocked: 0, cryptoBalanceLtc: 0 },
+    }));
+    const facade = await startFacade({ database, upstream });
+    const { tenant, clock, committer } = facade;
+    const wallet = createRemoteWallet(facade).serviceFor(requester);
+    const statement = createRemoteStatement(facade);
+    const startedAt = clock.now();
+    let number = 0;
+
+    async function showEvents(...events: object[]) {
+      clock.advance(1);
+      await committer.change({
+        tenant,
+        read: () => Promise.resolve(),
+        decide: () => ({ outcome: null, writes: { events: events as NewEvent[] } }),
+      });
+    }
+    const eventOf = (resource: string, id: string, status: string, snapshot: object) => ({
+      ...{ kind: `${resource}.${status}`, resource, resourceId: id, previousStatus: null },
+      snapshot: { status, ...snapshot },
+    });
+
+    return {
+      service,
+      clock,
+      statement,
+      tenant,
+      showEvents,
+      eventOf,
+      nextId() {
+        number += 1;
+        return String(number).padStart(24, '0');
+      },
+      showSale: ({ id, status, ...sale }: Sale) =>
+        showEvents(
+          eventOf('payment', id, status, {
+            ...{ paymentId: id, method: 'pix', feeCents: FEE, refundingCents: 0, refundedAt: null },
+            ...{ expiresAt: startedAt, returnedCredits: [], ...sale },
+          }),
+        ),
+      showWithdrawal: ({ id, status, ...payout }: Withdrawal) =>
+        showEvents(
+          eventOf('payout', id, status, {
+            ...{ withdrawalId: id, code: `SAQ-${id}`, method: 'pix', feeCents: 1, litoshi: null },
+            ...{ destination: 'ana@example.com', processedAt: clock.now(), returnedAt: null, ...payout },
+          }),
+        ),
+      async see() {
+        clock.advance(3 * SECOND);
+        await wallet.read(tenant);
+        clock.advance(1);
+      },
+      async read() {
+        const { items } = await statement.list(tenant, { end: 'last', limit: 1_000 });
+        const closing = await statement.closing(tenant, {
+          startsAt: startedAt,
+          endsAt: new Date(clock.now().getTime() + 1),
+        });
+        return { entries: items.map(({ entry }) => entry).reverse(), closing };
+      },
+    };
+  }
+
+  const sum = (entries: readonly WalletEntry[]) =>
+    entries.reduce((all, { amountCents }) => all + amountCents, 0);
+  const kinds = (entries: readonly WalletEntry[]) =>
+    entries.map(({ kind, amountCents }) => `${kind} ${amountCents}`);
+
+  test('At each sighting entries and what they do not explain are the change of the balance, whatever was seen when', async () => {
+    const command = fc.record({
+      act: fc.constantFrom('sell', 'pay', 'refund', 'correct', 'withdraw', 'deny', 'credit', 'see', 'show'),
+      at: fc.nat(1_000),
+      cents: fc.integer({ min: 100, max: 50_000 }),
+      /** Whether the webhook arrives. */
+      arrives: fc.boolean(),
+    });
+    const history = fc.array(command, { minLength: 20, maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(history, async (commands) => {
+        const story = await start();
+        const { service, clock } = story;
+        const [sales, withdrawals]: [Sale[], Withdrawal[]] = [[], []];
+        let credited = 0;
+        const effectOf = (one: Sale | Withdrawal) =>
+          'paidAt' in one
+            ? one.status === 'paid'
+              ? one.amountCents - FEE - one.refundedCents
+              : 0
+            : one.status === 'denied'
+              ? 0
+              : -one.amountCents;
+        const show = (one: Sale | Withdrawal) =>
+          'paidAt' in one ? story.showSale(one) : story.showWithdrawal(one);
+
+        // What was before the first sighting, and is seen after it, is in the opening.
+        const earlier: Sale = {
+          ...{ id: `psa_${story.nextId()}`, status: 'paid', amountCents: 5_000, refundedCents: 0 },
+          paidAt: clock.now(),
+        };
+        sales.push(earlier);
+        clock.advance(1);
+        await story.see();
+        const first = service.balanceCents;
+
+        async function check() {
+          const { entries, closing } = await story.read();
+          expect(closing.opening.balanceCents).toBe(first);
+          expect(closing.closing.balanceCents).toBe(service.balanceCents);
+          expect(sum(entries)).toBe(service.balanceCents - first);
+          const named = entries.filter(({ kind }) => kind !== 'observed');
+          expect(sum(named) + closing.unexplainedCents).toBe(service.balanceCents - first);
+          let before = first;
+          for (const { amountCents, after } of entries) {
+            before += amountCents;
+            expect(after.balanceCents).toBe(before);
+          }
+          for (const line of closing.lines)
+            expect(line.amountCents).toBe(sum(entries.filter(({ kind }) => kind === line.kind)));
+          return { named, closing };
+        }
+
+        for (const { act, at, cents, arrives } of commands) {
+          clock.advance(10);
+          const pick = <One>(of: readonly One[]) => of[at % Math.max(1, of.length)];
+          const change = async (one: Sale | Withdrawal | undefined, to: object) => {
+            if (!one) return;
+            const before = effectOf(one);
+            Object.assign(one, to);
+            service.balanceCents += effectOf(one) - before;
+            if (arrives) await show(one);
+          };
+          if (act === 'sell') {
+            const sale: Sale = {
+              ...{ id: `psa_${story.nextId()}`, status: 'pending', amountCents: cents, refundedCents: 0 },
+              paidAt: null,
+            };
+            sales.push(sale);
+            if (arrives) await story.showSale(sale);
+          }
+          if (act === 'pay')
+            await change(pick(sales.filter(({ status }) => status === 'pending')), {
+              status: 'paid',
+              paidAt: clock.now(),
+            });
+          const paid = pick(sales.filter((sale) => sale.status === 'paid' && sale !== earlier));
+          if (act === 'refund' && paid)
+            await change(paid, { refundedCents: Math.min(paid.amountCents, paid.refundedCents + cents) });
+          // The service has made a mistake: the payment never was one.
+          if (act === 'correct') await change(paid, { status: 'failed', refundedCents: 0, paidAt: null });
+          if (act === 'withdraw') {
+            const withdrawal: Withdrawal = {
+              ...{ id: story.nextId(), status: 'pending', amountCents: cents },
+              requestedAt: clock.now(),
+            };
+            withdrawals.push(withdrawal);
+            service.balanceCents -= cents;
+            if (arrives) await story.showWithdrawal(withdrawal);
+          }
+          const open = withdrawals.filter(({ status }) => status === 'pending');
+          if (act === 'deny') await change(pick(open), { status: 'denied' });
+          if (act === 'credit') {
+            service.balanceCents += cents;
+            credited += cents;
+          }
+          const all = [...sales, ...withdrawals];
+          if (act === 'show') await show(pick(all)!);
+          if (act === 'see') {
+            await story.see();
+            await check();
+          }
+        }
+
+        // Once all has been seen, each resource has what it moved, once, and the rest is what nobody can know.
+        for (const one of [...sales, ...withdrawals]) await show(one);
+        await story.see();
+        const { named, closing } = await check();
+        for (const one of [...sales, ...withdrawals])
+          expect(sum(named.filter(({ resource }) => resource?.id === one.id))).toBe(
+            one === earlier ? 0 : effectOf(one),
+          );
+        expect(closing.unexplainedCents).toBe(credited);
+      }),
+      { numRuns: scale('SEEN_STATEMENTS') },
+    );
+  });
+
+  test('A correction is an entry of its own, dated by the sighting, with the instant at which it was seen', async () => {
+    const story = await start();
+    const { service, clock } = story;
+    await story.see();
+    const sale: Sale = {
+      ...{ id: 'psa_corrected', status: 'pending', amountCents: 1_007, refundedCents: 0, paidAt: null },
+    };
+    await story.showSale(sale);
+    service.balanceCents += 1_000;
+    await story.showSale({ ...sale, status: 'paid', paidAt: clock.now() });
+    await story.see();
+    service.balanceCents -= 1_000;
+    await story.showSale({ ...sale, status: 'failed' });
+    const seenAt = clock.now();
+    await story.see();
+    const { entries } = await story.read();
+    expect(kinds(entries)).toEqual(['payment 1000', 'payment -1000']);
+    expect(entries.map(({ feeCents }) => feeCents)).toEqual([FEE, -FEE]);
+    expect(entries[1]).toMatchObject({ reference: sale.id, seenAt, unexplainedCents: 0 });
+    expect(entries[1]!.createdAt.getTime()).toBeGreaterThan(seenAt.getTime());
+  });
+
+  test('What is seen late is an entry then, and a line of the opposite sign takes it from what is unexplained', async () => {
+    const story = await start();
+    const { service, clock, statement, tenant } = story;
+    await story.see();
+    service.balanceCents += 1_000;
+    const paidAt = clock.now();
+    await story.see();
+    expect((await story.read()).closing).toMatchObject({ unexplainedCents: 1_000 });
+    const before = clock.now();
+    // The wallet shows the same figures: the payment makes the sighting.
+    await story.showSale({ id: 'psa_late', status: 'paid', amountCents: 1_007, refundedCents: 0, paidAt });
+    await story.see();
+    const { entries, closing } = await story.read();
+    expect(kinds(entries)).toEqual(['observed 1000', 'observed -1000', 'payment 1000']);
+    expect(closing).toMatchObject({ unexplainedCents: 0, lines: [{ kind: 'observed', feeCents: null }, {}] });
+    const numbers = entries.map(({ number }) => number);
+    expect(numbers).toEqual([...numbers].sort((left, right) => left - right));
+    expect(await statement.at(tenant, before)).toMatchObject({ unexplainedCents: 1_000, entry: entries[0] });
+    // Nothing has moved, so nothing is written.
+    await story.see();
+    expect((await story.read()).entries).toHaveLength(3);
+  });
+
+  test('A refund that a payment showed as a sum, and that is named later, moves nothing again', async () => {
+    const story = await start();
+    const { service, clock, statement, tenant } = story;
+    await story.see();
+    const sale: Sale = {
+      id: 'psa_refunded',
+      status: 'pending',
+      amountCents: 1_007,
+      refundedCents: 0,
+      paidAt: null,
+    };
+    await story.showSale(sale);
+    const paid = { ...sale, status: 'paid' as const, paidAt: clock.now() };
+    service.balanceCents += 700;
+    await story.showSale({ ...paid, refundedCents: 300 });
+    await story.see();
+    const refund = (id: string, status: string, amountCents: number) =>
+      story.eventOf('refund', id, status, {
+        ...{ refundId: id, amountCents, resource: { type: 'payment', id: sale.id } },
+        ...{ createdAt: clock.now(), completedAt: null, failedAt: null },
+      });
+    await story.showEvents(refund('ref_1', 'completed', 300));
+    await story.see();
+    expect(kinds((await story.read()).entries)).toEqual(['payment 1000', 'refund -300']);
+    service.balanceCents -= 50;
+    await story.showEvents(refund('ref_2', 'processing', 50));
+    await story.see();
+    // The sum has the second one, too, and then that fails.
+    await story.showSale({ ...paid, refundedCents: 350 });
+    service.balanceCents += 50;
+    await story.showEvents(refund('ref_2', 'failed', 50));
+    await story.see();
+    const { entries, closing } = await story.read();
+    expect(kinds(entries)).toEqual(['payment 1000', 'refund -300', 'refund -50', 'refund_failure 50']);
+    expect(closing.unexplainedCents).toBe(0);
+    const named = (reference: string) =>
+      statement.list(tenant, { end: 'first', limit: 9, reference }).then(({ items }) => items.length);
+    expect([await named(sale.id), await named('ref_2'), await named('none')]).toEqual([4, 2, 0]);
+  });
+
+  test('A figure that the service leaves out moves nothing, and what it moved meanwhile is seen later', async () => {
+    const story = await start();
+    const { service, clock, statement, tenant } = story;
+    expect(await statement.at(tenant, clock.now())).toBeNull();
+    await story.see();
+    Object.assign(service, { pendingReleaseCents: null });
+    service.balanceCents += 10;
+    await story.see();
+    Object.assign(service, { pendingReleaseCents: 40 });
+    await story.see();
+    const { entries, closing } = await story.read();
+    expect(entries.map(({ pendingReleaseDeltaCents }) => pendingReleaseDeltaCents)).toEqual([0, 40]);
+    expect(entries[0]!.after.pendingReleaseCents).toBeNull();
+    expect(closing.closing.pendingReleaseCents).toBe(40);
+    const [bucket] = await statement.history(tenant, {
+      ...{ startsAt: new Date(clock.now().getTime() - 60 * SECOND), endsAt: clock.now() },
+      ...{ interval: 'month', timeZone: 'America/Sao_Paulo' },
+    });
+    expect(bucket).toMatchObject({ inCents: 10, outCents: 0, closing: { balanceCents: 100_010 } });
+  });
+});
