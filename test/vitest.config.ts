@@ -24,8 +24,15 @@ const filesOf = (project: Project) =>
  */
 const LONGEST = [
   'sim/seeds',
+  'engines/buying',
+  'programs/verify/verify',
   'browser/hosted-page',
   'attacks/tenants',
+  'webhooks/endpoint-laws',
+  'faults/resend',
+  'live/dose',
+  'state/db/lists',
+  'bench/bench',
   'faults/kill',
   'faults/cut',
   'faults/boundaries',

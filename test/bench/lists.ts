@@ -92,8 +92,6 @@ async function writeRows(client: pg.Client): Promise<void> {
     { accountId: short, rare: RARE / 2, ...SHORT },
     ...CROWD,
   ];
-  for (const statements of [SEED(accounts), COUNT]) {
-    await client.query(`begin; ${statements}; commit`);
-    await client.query('vacuum analyze');
-  }
+  for (const statements of [...SEED(accounts), COUNT]) await client.query(`begin; ${statements}; commit`);
+  await client.query('vacuum analyze');
 }

@@ -43,7 +43,7 @@ const SIZES = {
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
   SEEDS: [2, 40, 500, 500],
   /** Values of single rows that are changed behind the back of the books, and found. */
-  PLANTED_ROWS: [5, 1_000, 1_000, 10_000],
+  PLANTED_ROWS: [5, 300, 1_000, 10_000],
   /** Histories of orders that every party sees; `npm run sim -- --orders` plays 10,000. */
   ORDERS: [20, 100, 1_000, 10_000],
   /** Histories of facades in front of an unreliable service; `npm run sim -- --facade` plays 10,000. */
@@ -64,11 +64,11 @@ const SIZES = {
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
   HANGING_RECEIVERS: [2, 12, 25, 100],
   /** Webhooks of a redelivery whose server is killed again and again. */
-  RESENT: [600, 5_000, 5_000, 5_000],
+  RESENT: [600, 2_000, 5_000, 5_000],
   /** Places in its work at which it is killed. */
-  RESEND_KILLS: [3, 20, 40, 40],
+  RESEND_KILLS: [3, 8, 40, 40],
   /** Histories of endpoints that change while events happen. */
-  ENDPOINT_HISTORIES: [20, 100, 1_000, 1_000],
+  ENDPOINT_HISTORIES: [20, 40, 1_000, 1_000],
   /** WebSockets that are open at once. */
   SOCKETS: [10, 200, 2_000, 10_000],
   /** Followers that read nothing, by each transport. */
@@ -100,7 +100,7 @@ const SIZES = {
   /** Random subscriptions, compared in the same way. */
   SUBSCRIPTION_DOCUMENTS: [20, 600, 5_000, 20_000],
   /** Rows of each list, whose pages are all read. */
-  LIST_ROWS: [3_000, 12_000, 12_000, 1_000_000],
+  LIST_ROWS: [3_000, 6_000, 12_000, 1_000_000],
   /** Requests that are never sent to their end. */
   HALF_OPEN: [10, 60, 200, 1_000],
   /** Requests of a well-behaved client beside the half-open ones. */

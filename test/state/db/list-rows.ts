@@ -61,14 +61,16 @@ const AMOUNT = `case when nth = 7 then ${RARE_CENTS} else ${COMMON_CENTS} end`;
 const EXTERNAL_ID = `case when nth < rare then 'pedido-' || nth else '${ORDER}' end`;
 const CUSTOMER = `case nth when 7 then '${JSON.stringify(PAYER.rare)}' else '${JSON.stringify(PAYER.common)}' end::jsonb`;
 
-/** Inserts the rows without counting them. */
-export const SEED = (accounts: readonly Seeded[]) => `
+/** The accounts' rows, from which each list takes what it shows. */
+const SEEDED = (accounts: readonly Seeded[]) => `
   set local session_replication_role = replica;
   create temporary table seeded on commit drop as
     select account_id, first, rows, rare, nth, first + nth as place
     from (values ${accounts.map(({ accountId, rows, rare, first }) => `('${accountId}', ${rows}, ${rare}, ${first})`).join()})
       account (account_id, rows, rare, first), generate_series(1, rows) nth
-    order by first, nth;
+    order by first, nth;`;
+
+const INSERTS = `
   insert into payout (account_id, environment, withdrawal_id, code, version, method, status, amount_cents, fee_cents,
       destination, requested_at, processed_at, denied_reason, litoshi, external_id)
     select account_id, 'live', lpad(to_hex(place), 24, '0'), 'SAQ-' || place, 1,
@@ -197,7 +199,10 @@ export const SEED = (accounts: readonly Seeded[]) => `
   insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
     select account_id, 'live', nth, 'any', case when nth < rows / 2 then 'payout' else 'card_payment' end,
       place::text, now(), '{}'
-    from seeded;`;
+    from seeded`.split(';');
+
+/** Inserts the rows without counting them, a table at a time: a million rows of every list would fill the disk with their log. */
+export const SEED = (accounts: readonly Seeded[]) => INSERTS.map((insert) => `${SEEDED(accounts)} ${insert}`);
 
 /** Computes the totals of the rows. */
 export const COUNT = `
@@ -206,9 +211,10 @@ export const COUNT = `
   insert into list_amount (account_id, environment, list, instant, seconds, since, kind, status, count, cents)
     ${AMOUNTS_OF_LISTS}`;
 
-/** Runs the statements without their usual deadline: a busy machine needs more time. */
-export function seed(database: Database, statements: string): Promise<unknown> {
-  return database.maintenance((connections) =>
-    connections.transaction((db) => db.executeQuery(CompiledQuery.raw(statements))),
-  );
+/** Runs each text in a transaction, without the usual deadline: a busy machine needs more time. */
+export async function seed(database: Database, ...texts: readonly string[]): Promise<void> {
+  await database.maintenance(async (connections) => {
+    for (const text of texts)
+      await connections.transaction((db) => db.executeQuery(CompiledQuery.raw(text)));
+  });
 }

@@ -129,7 +129,7 @@ describe('the first page of a long list', () => {
       keys.set(of, await addKey(app, { accountId }));
       owners.push({ accountId, rare, ...of });
     }
-    await seed(database, SEED([...owners, ...CROWD]));
+    await seed(database, ...SEED([...owners, ...CROWD]));
     const description = await (await fetch(`${app.url}/v1/openapi.json`)).json();
     requests = [
       ...schemaRequests(['first']),

@@ -483,7 +483,7 @@ describeOnDatabase('A page', (open) => {
   beforeAll(async () => {
     const opened = await open();
     tenant = await openAccount(opened);
-    await seed(opened, SEED([{ accountId: tenant.accountId, rows: ROWS, rare: RARE, first: 0 }, ...CROWD]));
+    await seed(opened, ...SEED([{ accountId: tenant.accountId, rows: ROWS, rare: RARE, first: 0 }, ...CROWD]));
     const inOrder = Object.entries(asked).filter(([name]) => IS_OF_STATEMENT.test(name));
     dearWithoutStatistics = await dearReads(opened, tenant, inOrder);
     await opened.maintenance((connections) => sql`analyze`.execute(connections.sql));
@@ -959,7 +959,7 @@ describeOnDatabase('A page', (open) => {
     }, async () => {
       const long = await open();
       const of = await openAccount(long);
-      await seed(long, SEED([{ accountId: of.accountId, rows: many, rare: RARE, first: 0 }, ...CROWD]));
+      await seed(long, ...SEED([{ accountId: of.accountId, rows: many, rare: RARE, first: 0 }, ...CROWD]));
       await seed(long, COUNT);
       await long.maintenance((connections) => sql`vacuum analyze`.execute(connections.sql));
       const explained = explainQueries(long);
@@ -994,7 +994,7 @@ describeOnDatabase('A page', (open) => {
   test('A page of a list whose rows are all alike reads no more than others', async () => {
     const alike = await open();
     const of = await openAccount(alike);
-    await seed(alike, SEED([{ accountId: of.accountId, rows: ROWS, rare: 0, first: 0 }]));
+    await seed(alike, ...SEED([{ accountId: of.accountId, rows: ROWS, rare: 0, first: 0 }]));
     await alike.maintenance((connections) => sql`analyze`.execute(connections.sql));
     // No row is refunded or reversed: a list by that date has no rows.
     const isRefused = (name: string) => /\b(?:refunded|reversed) long ago, the last before/.test(name);

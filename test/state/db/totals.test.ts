@@ -18,7 +18,7 @@ describe('the totals of a long list', () => {
   let database: Database;
   beforeAll(async () => {
     database = await openFreshDatabase();
-    await seed(database, SEED([{ accountId: TENANT.accountId, rows: ROWS, rare: RARE, first: 0 }]));
+    await seed(database, ...SEED([{ accountId: TENANT.accountId, rows: ROWS, rare: RARE, first: 0 }]));
     await seed(database, COUNT);
   });
 
