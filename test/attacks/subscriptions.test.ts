@@ -218,6 +218,10 @@ test('Under their updates the reads of another account wait hardly longer, and i
   for (const code of codes) expect((await own.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(code);
   await own.close();
   await hearsAll();
-  report('A read beside them', { 'p99 in ms': amongMs, 'beside the same writes alone': besideWritesMs, 'without both': quietMs });
+  report('A read beside them', {
+    'p99 in ms': amongMs,
+    'beside the same writes alone': besideWritesMs,
+    'without both': quietMs,
+  });
   if (isFull) expect(amongMs).toBeLessThan(5 * quietMs);
 }, 600_000);

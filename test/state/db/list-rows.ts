@@ -214,7 +214,6 @@ export const COUNT = `
 /** Runs each text in a transaction, without the usual deadline: a busy machine needs more time. */
 export async function seed(database: Database, ...texts: readonly string[]): Promise<void> {
   await database.maintenance(async (connections) => {
-    for (const text of texts)
-      await connections.transaction((db) => db.executeQuery(CompiledQuery.raw(text)));
+    for (const text of texts) await connections.transaction((db) => db.executeQuery(CompiledQuery.raw(text)));
   });
 }

@@ -483,7 +483,10 @@ describeOnDatabase('A page', (open) => {
   beforeAll(async () => {
     const opened = await open();
     tenant = await openAccount(opened);
-    await seed(opened, ...SEED([{ accountId: tenant.accountId, rows: ROWS, rare: RARE, first: 0 }, ...CROWD]));
+    await seed(
+      opened,
+      ...SEED([{ accountId: tenant.accountId, rows: ROWS, rare: RARE, first: 0 }, ...CROWD]),
+    );
     const inOrder = Object.entries(asked).filter(([name]) => IS_OF_STATEMENT.test(name));
     dearWithoutStatistics = await dearReads(opened, tenant, inOrder);
     await opened.maintenance((connections) => sql`analyze`.execute(connections.sql));

@@ -104,7 +104,15 @@ export async function post(
     all.map((transaction) => transaction.lines.find(({ account }) => account === name)?.amount ?? 0);
   await raw`
     /* post */
-    with journal as (
+    with newest as materialized (
+      -- The newest row of each tenant is looked up once, and not for each transaction.
+      select wanted.account_id, wanted.environment, last.number, last.entries, last.occurred_at,
+        last.balance, last.subaccounts, last.pending, last.dispute_hold, last.ltc, last.receivable
+      from unnest(${tenantArrays(posted.filter(({ transactions }) => transactions.length > 0))}) wanted (account_id, environment)
+      left join lateral (
+        select * from ledger_transaction where ${isOfWanted('ledger_transaction')} order by number desc limit 1
+      ) last on true
+    ), journal as (
       insert into ledger_transaction (
         account_id, environment, number, entries, is_entry, transaction_id, kind, ref, resource, resource_id,
         subaccount_id, fee_cents, occurred_at,
@@ -146,15 +154,7 @@ export async function post(
           balance, subaccounts, pending, dispute_hold, ltc, receivable, nth
         )
       ) entry
-      join (
-        -- The newest row of each tenant is looked up once.
-        select wanted.account_id, wanted.environment, last.number, last.entries, last.occurred_at,
-          last.balance, last.subaccounts, last.pending, last.dispute_hold, last.ltc, last.receivable
-        from unnest(${tenantArrays(posted.filter(({ transactions }) => transactions.length > 0))}) wanted (account_id, environment)
-        left join lateral (
-          select * from ledger_transaction where ${isOfWanted('ledger_transaction')} order by number desc limit 1
-        ) last on true
-      ) newest on newest.account_id = entry.account_id and newest.environment = entry.environment
+      join newest on newest.account_id = entry.account_id and newest.environment = entry.environment
       window upto as (
         partition by entry.account_id, entry.environment order by entry.nth rows unbounded preceding
       )

@@ -196,18 +196,15 @@ as $$
 begin
   if exists (
     select from (
-      select account_id, environment, count(distinct transaction_id) as transactions from posted group by 1, 2
+      select account_id, environment, array_agg(distinct transaction_id) as ids from posted group by 1, 2
     ) t
-    where t.transactions <> (
-      select count(*) from (
+    -- Sorted lists are compared once: a look-up of each transaction among all others is quadratic.
+    where t.ids is distinct from (
+      select array_agg(newest.transaction_id order by newest.transaction_id) from (
         select l.transaction_id from ledger_transaction l
         where l.account_id = t.account_id and l.environment = t.environment
-        order by l.number desc limit t.transactions
+        order by l.number desc limit cardinality(t.ids)
       ) newest
-      where exists (
-        select from posted p
-        where p.account_id = t.account_id and p.environment = t.environment and p.transaction_id = newest.transaction_id
-      )
     )
   ) then
     insert into ledger_transaction
