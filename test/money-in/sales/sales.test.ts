@@ -46,7 +46,7 @@ beforeAll(async () => {
   accountId = await addAccount(app);
   key = await addKey(app, { accountId });
   client = app.client(key);
-  await seed(app.database, SEED([{ accountId, rows: ROWS, rare: 6, first: 0 }]));
+  await seed(app.database, ...SEED([{ accountId, rows: ROWS, rare: 6, first: 0 }]));
   await seed(app.database, COUNT);
 });
 afterAll(async () => {
