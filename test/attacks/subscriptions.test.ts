@@ -36,7 +36,7 @@ let checkoutToken: string;
 let otherKey: string;
 let bystander: Stream;
 let quietMs: number;
-/** As `quietMs`, beside the writes of the attack while nobody subscribes. */
+/** The same beside the writes of the attack, while nobody subscribes. */
 let besideWritesMs: number;
 /** The last version that the bystander has received. */
 let heard: number;
