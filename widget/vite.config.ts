@@ -158,9 +158,14 @@ export default defineConfig(({ mode, command }): UserConfig => {
       // The shop's policy is `default-src 'self'`, which blocks data: URLs.
       assetsInlineLimit: 0,
       rolldownOptions: {
-        input: ['index.html', 'thank-you.html', 'dashboard.html', 'gallery.html', 'simulator/index.html'].map(
-          (page) => here(`demo/${page}`),
-        ),
+        input: [
+          'index.html',
+          'thank-you.html',
+          'dashboard.html',
+          'gallery.html',
+          'gallery-board.html',
+          'simulator/index.html',
+        ].map((page) => here(`demo/${page}`)),
       },
     },
     server: {

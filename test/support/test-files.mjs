@@ -102,6 +102,7 @@ export const ONLY_IN_ALL = [
   'sim/facade-checker.test.ts',
   // The texts and colours of each state, in the demo's gallery.
   'widget/gallery.page-test.ts',
+  'widget/gallery-board.page-test.ts',
   'widget/looks.page-test.ts',
   'widget/package.test.ts',
   'widget/recipes.browser-test.tsx',

@@ -11,6 +11,8 @@ export const LANGUAGES = ['pt-BR', 'en', 'es'] as const;
 
 /** The settings of the gallery's controls, as its address has them; an absent one is left unchanged. */
 export interface View {
+  /** The element of the account's gallery. */
+  element?: 'psa-wallet' | 'psa-sales' | 'psa-payouts' | 'psa-statement' | 'psa-disputes';
   theme?: (typeof THEMES)[number] | 'all';
   language?: (typeof LANGUAGES)[number];
   direction?: 'ltr' | 'rtl';
@@ -34,12 +36,13 @@ export interface Gallery {
   show(view: View): Promise<void>;
 }
 
-/** Opens the gallery and waits until every element of the shown themes has reached its state. */
+/** Opens a gallery and waits until every element that it shows has reached its state. */
 export async function openGallery(
   browser: Browser,
   url: string,
   view: View = {},
   options: BrowserContextOptions = {},
+  name: 'gallery' | 'gallery-board' = 'gallery',
 ): Promise<Gallery> {
   const context = await browser.newContext({
     locale: 'pt-BR',
@@ -55,7 +58,7 @@ export async function openGallery(
       problems.push(message.text());
   });
   page.on('pageerror', (error) => problems.push(error.message));
-  await page.goto(`${url}/demo/gallery?${new URLSearchParams({ ...view })}`);
+  await page.goto(`${url}/demo/${name}?${new URLSearchParams({ ...view })}`);
   await page.waitForSelector('[data-ready]');
   return { page, problems, show: (view) => show(page, view) };
 }
@@ -69,7 +72,7 @@ async function show(page: Page, view: View): Promise<void> {
   if (!language) return;
   await page.waitForFunction(
     (language) =>
-      [...document.querySelectorAll('psa-checkout')].every(
+      [...document.querySelectorAll('#gallery :is(psa-checkout, .board)')].every(
         ({ shadowRoot }) => shadowRoot?.querySelector('[part~=base]')?.getAttribute('lang') === language,
       ),
     language,

@@ -10,7 +10,7 @@ export const REFERENCES = fileURLToPath(new URL('./looks/', import.meta.url));
 
 export interface Sheet {
   name: string;
-  view: Required<Omit<View, 'methods' | 'mode'>>;
+  view: Required<Omit<View, 'methods' | 'mode' | 'element'>>;
   scheme: (typeof SCHEMES)[number];
   forced?: boolean;
 }

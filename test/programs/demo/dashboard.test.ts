@@ -430,13 +430,13 @@ describe('the demo’s pages', () => {
     },
   );
 
-  test.each(['/demo/', '/demo/dashboard', '/demo/gallery', '/demo/thank-you', '/simulator/'])(
-    'without JavaScript %s says that it is needed',
-    async (path) => {
-      const page = await (await fetch(`${app.url}${path}`)).text();
-      expect(page).toMatch(/<noscript>.*JavaScript.*<\/noscript>/);
-    },
-  );
+  test.each([
+    ...['/demo/', '/demo/dashboard', '/demo/gallery', '/demo/gallery-board', '/demo/thank-you'],
+    '/simulator/',
+  ])('without JavaScript %s says that it is needed', async (path) => {
+    const page = await (await fetch(`${app.url}${path}`)).text();
+    expect(page).toMatch(/<noscript>.*JavaScript.*<\/noscript>/);
+  });
 
   test('the demo’s pages link to each other', async () => {
     for (const path of ['/demo/', '/demo/dashboard', '/simulator/']) {

@@ -1,6 +1,7 @@
 // A fake server inside the page, so that the element itself draws each state: no network, no window, no storage, and a
 // clock that stands still.
 import type { CardPayment, CheckoutPayment, Payment } from '../../src/psa-checkout.ts';
+import { answerRequests, jsonResponse, neverRespond, stopClocks, streamResponse } from './answers.ts';
 import code from './pix-code.json' with { type: 'json' };
 
 /** A refusal of a payment's start, as the server's unions have it. */
@@ -78,13 +79,12 @@ export function assignScript(token: string, script: Script, place: number): stri
   return orderCode;
 }
 
-const realFetch = globalThis.fetch;
-globalThis.fetch = (input, init) =>
-  String(input).endsWith(ENDPOINT) ? respond(init ?? {}) : realFetch(input, init);
+answerRequests(
+  (address) => address.endsWith(ENDPOINT),
+  (_, init) => respond(init),
+);
+stopClocks();
 globalThis.open = () => null;
-performance.now = () => 0;
-const openedAt = Date.now();
-Date.now = () => openedAt;
 // What goes away by itself stays: the word that the code was copied.
 const realSetTimeout = globalThis.setTimeout;
 globalThis.setTimeout = ((run: () => void, ms?: number) =>
@@ -105,14 +105,6 @@ Object.defineProperty(navigator, 'clipboard', {
     },
   },
 });
-// The shop's pages share the origin and must not find the gallery's payments in its storage.
-for (const name of ['sessionStorage', 'localStorage'])
-  Object.defineProperty(globalThis, name, {
-    get: () => {
-      throw new DOMException('The gallery keeps nothing', 'SecurityError');
-    },
-  });
-
 function respond({ headers, body, signal, mode }: RequestInit): Promise<Response> {
   // An element that explains a mistake in the console asks whether the server can be reached.
   if (mode === 'no-cors') return Promise.resolve(new Response());
@@ -147,45 +139,6 @@ function respond({ headers, body, signal, mode }: RequestInit): Promise<Response
     });
   }
   if (script.stream === 'drop' && entry.connections++ > 0) return neverRespond();
-  return Promise.resolve(
-    new Response(
-      eventStream({ cursor: 'c1', [member]: payment }, payment.status, script, signal),
-      EVENT_STREAM,
-    ),
-  );
-}
-
-const EVENT_STREAM = { headers: { 'content-type': 'text/event-stream' } };
-
-function jsonResponse(body: object): Promise<Response> {
-  return Promise.resolve(Response.json(body));
-}
-
-/** A response that never comes and ignores an abort, so that the element stays in its state. */
-function neverRespond(): Promise<Response> {
-  return new Promise(() => undefined);
-}
-
-function eventStream(
-  update: object,
-  status: string,
-  { stream }: Script,
-  signal?: AbortSignal | null,
-): ReadableStream {
-  const bytes = new TextEncoder();
-  let heartbeat: ReturnType<typeof setInterval>;
-  return new ReadableStream({
-    start(controller) {
-      controller.enqueue(bytes.encode(`event: next\ndata: ${JSON.stringify({ data: { update } })}\n\n`));
-      if (stream === 'drop' || FINAL_STATUSES.includes(status)) return controller.close();
-      if (stream === 'silent') return;
-      // The element drops a stream without a byte for 45 s.
-      heartbeat = setInterval(() => controller.enqueue(bytes.encode(':\n\n')), 12_000);
-      signal?.addEventListener('abort', () => {
-        clearInterval(heartbeat);
-        controller.error(signal.reason);
-      });
-    },
-    cancel: () => clearInterval(heartbeat),
-  });
+  const isOver = FINAL_STATUSES.includes(payment.status);
+  return streamResponse({ cursor: 'c1', [member]: payment }, isOver ? 'drop' : script.stream, signal);
 }

@@ -4,13 +4,8 @@ import { showAccount } from '../shared/real-account.ts';
 import { drawSnippet, openBuilder, type Settings } from './builder.ts';
 import { assignScript, device, ENDPOINT } from './fake-server.ts';
 import { type GalleryState, STATES } from './states.ts';
-
-const THEMES: Record<string, [title: string, summary: string]> = {
-  default: ['Padrão', 'Como o elemento vem, sem uma linha de CSS.'],
-  market: ['Armazém', 'Uma loja de bairro: papel, barro e botões redondos.'],
-  night: ['Noturno', 'Um produto de software: preto, cal e cantos curtos.'],
-  custody: ['Custódia', 'Um banco: azul-marinho, serifa e linhas retas.'],
-};
+import { THEMES } from './themes.ts';
+import { chosen, makeElement, nextTask, openView, saveView } from './view.ts';
 
 // In the order in which they are placed: the offline event reaches every element that is on the page.
 const OFFLINE = STATES.filter(({ name }) => name === 'offline');
@@ -20,7 +15,6 @@ const ON_A_PHONE = STATES.filter(({ isPhone }) => isPhone);
 const OTHERS = STATES.filter((state) => ![...OFFLINE, ...RETURNED, ...ON_A_PHONE].includes(state));
 const ORDER = [...OFFLINE, ...RETURNED, ...ON_A_PHONE, ...OTHERS];
 
-const form = document.querySelector<HTMLFormElement>('form.controls');
 const gallery = document.querySelector<HTMLElement>('#gallery');
 const elements: PsaCheckout[] = [];
 /** The themes whose elements are placed, or are being placed. */
@@ -33,12 +27,11 @@ openThemes();
 void showAccount();
 
 function openGallery(): void {
-  restoreView();
-  openBuilder(settings, label);
-  form?.addEventListener('change', () => {
+  openView(() => {
     applyView();
     openThemes();
   });
+  openBuilder(settings, label);
   // The links lead to no payment page.
   gallery?.addEventListener('click', (event) => {
     const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement);
@@ -141,11 +134,6 @@ async function placeAll(theme: string, states: readonly GalleryState[]): Promise
   await Promise.all(arrivals);
 }
 
-/** The page stays usable meanwhile. */
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve));
-}
-
 async function place(theme: string, state: GalleryState): Promise<void> {
   const checkout = document.createElement('psa-checkout');
   const token = `${theme}-${state.name}`;
@@ -229,25 +217,6 @@ function applyView(): void {
   saveView();
 }
 
-/** Writes the view into the address, so that a link shows it. */
-function saveView(): void {
-  const data = new FormData(form ?? undefined) as unknown as Iterable<[string, string]>;
-  history.replaceState(null, '', `?${new URLSearchParams([...data])}`);
-}
-
-function restoreView(): void {
-  for (const [name, value] of new URLSearchParams(location.search)) {
-    const input = form?.querySelector<HTMLInputElement>(
-      `input[name="${CSS.escape(name)}"][value="${CSS.escape(value)}"]`,
-    );
-    if (input) input.checked = true;
-  }
-}
-
-function chosen(name: string): string {
-  return String(new FormData(form ?? undefined).get(name));
-}
-
 function settings(): Settings {
   return {
     theme: chosen('theme'),
@@ -279,11 +248,4 @@ function amountFormat(language: string): Intl.NumberFormat {
     });
   amountFormats.set(language, made);
   return made;
-}
-
-function makeElement(tag: string, className: string, text = ''): HTMLElement {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text) element.textContent = text;
-  return element;
 }

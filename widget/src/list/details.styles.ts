@@ -97,7 +97,8 @@ export const styles = css`
     background: var(--_surface);
   }
   .panel li:last-child {
-    border-color: transparent;
+    border: 0;
+    margin-inline-start: calc(0.3rem + 2px);
   }
   .panel li time {
     display: block;
