@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { readFile } from '../../server/src/api/http/file-bodies.ts';
 import { send } from '../../server/src/api/http/routes.ts';
 import { createHttpServer } from '../../server/src/api/http/server.ts';
 import { createGraphQLSockets } from '../../server/src/api/operations/websocket.ts';
@@ -145,11 +146,13 @@ test('The server announces a longer keep-alive timeout than proxies have', async
 async function startBare({
   stalledMs,
   headMs,
+  requestMs,
   checkMs,
   ...timeouts
 }: {
   stalledMs?: number;
   headMs?: number;
+  requestMs?: number;
   checkMs?: number;
   initTimeoutMs?: number;
   closeTimeoutMs?: number;
@@ -159,6 +162,7 @@ async function startBare({
     deadlines: {
       ...(stalledMs && { stalledMs }),
       ...(headMs && { headMs }),
+      ...(requestMs && { requestMs }),
       ...(checkMs && { checkMs }),
     },
   });
@@ -324,6 +328,37 @@ describe('a request', () => {
     slow.resolve();
     expect(await said).toBe('');
     expect(begun).toEqual(['/slow']);
+  });
+
+  test('A file has time for its size after the time of every request, and no more', async () => {
+    const { port, http } = await startBare({ headMs: 60, requestMs: 60, checkMs: 10 });
+    const form = { mediaTypes: ['application/pdf'], maxBytes: 4_000_000 };
+    http.serve([
+      {
+        methods: ['POST'],
+        path: /^\/files$/,
+        async handle({ request, response }) {
+          const { bytes } = await readFile(request, form, null);
+          send(response, 200, `${bytes.length} bytes`, {});
+        },
+      },
+    ]);
+    const late = vi.fn();
+    http.server.on('clientError', late);
+    const head = (bytes: number) => [
+      'POST /files HTTP/1.1',
+      'Host: x',
+      'Connection: close',
+      'Content-Type: application/pdf',
+      `Content-Length: ${bytes}`,
+    ];
+    const slow = open(port, head(4_000_000));
+    await expect.poll(() => late.mock.calls.length).toBe(1);
+    slow.write(Buffer.alloc(4_000_000));
+    const said: Buffer[] = [];
+    for await (const chunk of slow) said.push(chunk as Buffer);
+    expect(Buffer.concat(said).toString()).toMatch(/^HTTP\/1\.1 200 [\s\S]*4000000 bytes/);
+    expect(await answer(port, head(320))).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   test('A request with a malformed chunk is refused at once', async () => {

@@ -4,7 +4,7 @@ import { type Api, query } from '../../widget/console/api.ts';
 import '../../widget/console/console.ts';
 import { askForKey } from '../../widget/console/key-dialog.ts';
 import type { ConsoleTasks } from '../../widget/console/tasks.ts';
-import { answerTo, requestWithKey } from '../../widget/console/write.ts';
+import { answerTo, requestWithKey, uploadFile } from '../../widget/console/write.ts';
 import { waitFor } from './patience.ts';
 
 // The console in front of a server that is made here. test/e2e/console.test.ts has the real one.
@@ -175,4 +175,12 @@ it('a search is read from the address, and never written into it', async () => {
   const { search } = location;
   history.replaceState(null, '', before);
   expect(search).toBe('?sort=amount');
+});
+
+it('a file of 5 MB may take as long as the server waits for it', async () => {
+  const limits = vi.spyOn(AbortSignal, 'timeout');
+  const bytes = 5 * 1024 ** 2;
+  await uploadFile('dsp_1', new File([new Uint8Array(bytes)], 'a.pdf', { type: 'application/pdf' }));
+  expect(posted.map(({ path }) => path)).toEqual(['./disputes/dsp_1/files?name=a.pdf']);
+  expect(limits.mock.calls[0]![0]).toBeGreaterThan(30_000 + bytes / 32);
 });

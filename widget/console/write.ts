@@ -6,6 +6,9 @@ import type { Api } from './api.ts';
 import { isSignedOut } from './entry.ts';
 import { askForKey, askToConfirm } from './key-dialog.ts';
 
+/** The time for an upload besides that for its bytes, and the fewest bytes of it in a millisecond. */
+const BASE_MS = 60_000;
+const SLOWEST = 32;
 const WRONG_KEY = 'Esta não é a chave desta sessão.';
 /** The session is one of all tabs: what is written here stays until it is sent. */
 const SESSION_OVER = 'A sessão terminou. Entre de novo em outra aba, e repita o envio aqui.';
@@ -60,8 +63,8 @@ export async function requestWithKey(
   return result === null ? { message: declined } : answerTo(result, refusals);
 }
 
-/** Uploads a file of a dispute. Never rejects. */
+/** Uploads a file of a dispute, in the time that the server has for it. Never rejects. */
 export function uploadFile(disputeId: string, file: File): Promise<PostResult<{ fileId: string }>> {
   const path = `./disputes/${disputeId}/files?name=${encodeURIComponent(file.name)}`;
-  return postBody(path, file.type, file);
+  return postBody(path, file.type, file, Math.ceil(BASE_MS + file.size / SLOWEST));
 }

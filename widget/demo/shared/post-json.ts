@@ -17,18 +17,19 @@ export function postJson<Body>(path: string, input: unknown = {}): Promise<PostR
   return postBody(path, 'application/json', JSON.stringify(input));
 }
 
-/** Posts a body of any type. Never rejects. */
+/** Posts a body of any type, within `timeoutMs`. Never rejects. */
 export async function postBody<Body>(
   path: string,
   contentType: string,
   content: BodyInit,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<PostResult<Body>> {
   try {
     const response = await fetch(path, {
       method: 'POST',
       headers: { 'content-type': contentType },
       body: content,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     const body = await response.json();
     if (response.ok) return { ok: true, body };

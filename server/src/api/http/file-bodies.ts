@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { ValidationError } from '../../kernel/errors.ts';
 import { idempotencyKeyText } from '../../kernel/text.ts';
+import { giveFileTime } from './body-time.ts';
 import { parseInput } from './json-input.ts';
 import { HttpError, readBytes, send } from './routes.ts';
 
@@ -72,6 +73,7 @@ export async function readFile(
   if ((request.headers['content-encoding'] || 'identity').toLowerCase() !== 'identity')
     throw new HttpError(400, 'The body must be sent without Content-Encoding');
   if (idempotencyKey !== null) parseInput(KEY_HEADER, { 'Idempotency-Key': idempotencyKey });
+  giveFileTime(request, maxBytes);
   const bytes = await readBytes(request, maxBytes);
   if (bytes.length === 0) throw new HttpError(400, 'The body is empty');
   return { mediaType, bytes, ...(idempotencyKey !== null && { idempotencyKey }) };

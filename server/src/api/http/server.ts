@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { bindContext, isTracing, startSpan } from '../../kernel/traces.ts';
+import { takeFileTime } from './body-time.ts';
 import { answerTo } from './error-answers.ts';
 import { listen } from './listen.ts';
 import { sendMissingPage, wantsPage } from './missing-page.ts';
@@ -176,11 +177,17 @@ export function createHttpServer({
   });
   /** Sockets that have sent a malformed request: all their later bytes are malformed, too. */
   const malformed = new WeakSet<Duplex>();
-  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const { code } = error;
     if (code === 'ECONNRESET' || !socket.writable) return socket.destroy();
     if (malformed.has(socket)) return;
+    const own = inFlight.all().filter(({ response: { req } }) => req.socket === socket);
+    const late = own.find(({ response: { req } }) => !req.complete)?.response.req;
+    const moreMs = code === 'ERR_HTTP_REQUEST_TIMEOUT' && late ? takeFileTime(late) : 0;
+    // Node checks the time of a request once.
+    if (late && moreMs > 0) return whenLate(late, moreMs, () => server.emit('clientError', error, socket));
     // Earlier requests are answered first: a client takes the first response for that to its first request.
-    const earlier = inFlight.all().filter(({ response: { req } }) => req.socket === socket && req.complete);
+    const earlier = own.filter(({ response: { req } }) => req.complete);
     // The late request may have arrived and been done: no response says that its outcome is unknown.
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && earlier.length > 0) return socket.destroy();
     malformed.add(socket);
@@ -326,6 +333,12 @@ function createSlots<Item>() {
     },
     all: () => slots.filter((item) => item !== null),
   };
+}
+
+/** Calls `then` after a time, unless the request has come whole or its connection is gone by then. */
+function whenLate(request: IncomingMessage, ms: number, then: () => void): void {
+  const timer = setTimeout(then, ms);
+  request.once('close', () => clearTimeout(timer));
 }
 
 /** Calls `then` when all these responses have closed; at once if there are none. */
