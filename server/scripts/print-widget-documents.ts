@@ -6,7 +6,7 @@ import * as products from '../../widget/console/products/operations.ts';
 import * as subaccounts from '../../widget/console/subaccount-operations.ts';
 import * as subscriptions from '../../widget/console/subscriptions/operations.ts';
 import { readHashes } from '../../widget/scripts/released.mjs';
-import { type Topic, updatesDocument } from '../../widget/src/board/hub.ts';
+import * as updates from '../../widget/src/board/updates.ts';
 import * as disputes from '../../widget/src/disputes/operations.ts';
 import { CURSOR_DOCUMENT } from '../../widget/src/live/protocol.ts';
 import { METHODS_DOCUMENT } from '../../widget/src/methods.ts';
@@ -23,36 +23,18 @@ import * as wallet from '../../widget/src/wallet/operations.ts';
 // released ones. With `--manifest` those of the elements of this version alone, by their SHA-256, as a manifest for any
 // server; with `--backend-manifest` those of `@psa/checkout/server`.
 const boards = [payouts, wallet, statement, sales, disputes];
-const followed = [
-  payouts.PAYOUT_TOPIC,
-  wallet.WALLET_TOPIC,
-  statement.STATEMENT_TOPIC,
-  sales.SALES_TOPIC,
-  disputes.DISPUTE_TOPIC,
-];
 const elements = [
-  ...[checkout, ...boards]
+  ...[checkout, updates, ...boards]
     .flatMap((module) => Object.values(module))
-    .filter((each) => typeof each === 'string'),
-  ...streamsOf(followed),
+    .filter((each) => /^(query|mutation|subscription).*\}$/.test(String(each))),
   CURSOR_DOCUMENT,
   METHODS_DOCUMENT,
 ];
-const pages = [
-  ...[{ TASKS, REPORT }, products, subscriptions, developers, subaccounts]
-    .flatMap((module) => Object.values(module))
-    .filter((each) => typeof each === 'string'),
-  updatesDocument([subscriptions.SUBSCRIPTION_TOPIC]),
-];
+const pages = [{ TASKS, REPORT }, products, subscriptions, developers, subaccounts]
+  .flatMap((module) => Object.values(module))
+  .filter((each) => typeof each === 'string');
 const topics = [...TOPIC_NAMES.map((topic) => documentOf(topic)), accountDocument(), SALE_UPDATES];
 const backend = [MINT_CHECKOUT, MINT_DASHBOARD, ...SALES_DOCUMENTS, ...topics];
-
-/** The documents of the streams of all sets of elements that a page can have. */
-function streamsOf(topics: readonly Topic[]): string[] {
-  const sets: Topic[][] = [[]];
-  for (const topic of topics) sets.push(...sets.map((set) => [...set, topic]));
-  return sets.slice(1).map((set) => updatesDocument(set));
-}
 
 function printManifest(documents: readonly string[]) {
   const byHash = documents.map((text) => [createHash('sha256').update(text).digest('hex'), text]);

@@ -106,6 +106,27 @@ describe.each(chosen)('a page that %s builds', (name, project) => {
     await popup.close();
   });
 
+  if (project.hasBoard)
+    it('shows the sale and the disputes of the account, and its own handler runs', async () => {
+      const { visitor, page } = await open();
+      await page.locator('[part=button][value=pix]').click();
+      await payByPix(visitor);
+      await thanks(visitor);
+      const { createDashboardToken } = await shop.fixture.live.request(
+        `mutation { createDashboardToken(input: { scopes: [PAYMENTS, DISPUTES] }) {
+          ... on CreateDashboardTokenSuccess { token }
+        } }`,
+      );
+      const query = new URLSearchParams({
+        endpoint: `${shop.fixture.url}/graphql`,
+        dashboard: createDashboardToken.token,
+      });
+      await page.goto(`${running.url}/?${query}`);
+      await page.locator('psa-disputes [part=empty]').waitFor();
+      await page.locator('psa-sales tbody tr').first().click();
+      await page.getByText(/^Venda psa_/).waitFor();
+    });
+
   if (project.hasSecondTry ?? true)
     it('loads a chunk again that was lost once', async () => {
       const { visitor, page } = await open();

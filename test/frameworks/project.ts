@@ -27,6 +27,8 @@ export interface Project {
   env?: Record<string, string>;
   /** Whether a lost chunk is requested again: false without chunks, and for a bundler that caches the failure. */
   hasSecondTry?: boolean;
+  /** Whether the page shows the sales and disputes of the account whose `dashboard` token its address has. */
+  hasBoard?: boolean;
 }
 
 export interface RunningProject {

@@ -100,13 +100,38 @@ export function Pay({ endpoint, token }) {
   );
 }
 `,
-      'client.js': `
+      'board.js': `
+import { PsaDisputes } from '@psa/checkout/disputes/react';
+import { PsaSales } from '@psa/checkout/sales/react';
+import { createElement as h, Fragment, useState } from 'react';
+
+export function Board({ endpoint, token }) {
+  const [sale, setSale] = useState('');
+  return h(
+    Fragment,
+    null,
+    h(PsaSales, { endpoint, token, 'onpsa-sale-select': ({ detail }) => setSale(detail.sale.reference) }),
+    h(PsaDisputes, { endpoint, token }),
+    sale && h('p', null, 'Venda ', sale),
+  );
+}
+`,
+      'page.js': `
 import { createElement } from 'react';
-import { hydrateRoot } from 'react-dom/client';
+import { Board } from './board.js';
 import { Pay } from './pay.js';
 
-const { endpoint, token } = Object.fromEntries(new URLSearchParams(location.search));
-hydrateRoot(document.querySelector('main'), createElement(Pay, { endpoint, token }));
+export function pageOf({ endpoint, token, dashboard }) {
+  return dashboard
+    ? createElement(Board, { endpoint, token: dashboard })
+    : createElement(Pay, { endpoint, token });
+}
+`,
+      'client.js': `
+import { hydrateRoot } from 'react-dom/client';
+import { pageOf } from './page.js';
+
+hydrateRoot(document.querySelector('main'), pageOf(Object.fromEntries(new URLSearchParams(location.search))));
 `,
       'build.mjs': `
 import { build } from 'vite';
@@ -115,9 +140,8 @@ await build({ root: import.meta.dirname, logLevel: 'warn', build: { outDir: 'out
       'server.mjs': `
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
-import { Pay } from './pay.js';
+import { pageOf } from './page.js';
 
 createServer(async (request, response) => {
   const { pathname, searchParams } = new URL(request.url, 'http://shop');
@@ -125,11 +149,10 @@ createServer(async (request, response) => {
     response.writeHead(200, { 'content-type': 'text/javascript' });
     return response.end(await readFile(import.meta.dirname + '/out' + pathname));
   }
-  const { endpoint, token } = Object.fromEntries(searchParams);
   response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
   response.end(
     '<!doctype html><html lang="pt-BR"><title>Caneca</title><link rel="icon" href="data:,"><main>' +
-      renderToString(createElement(Pay, { endpoint, token })) +
+      renderToString(pageOf(Object.fromEntries(searchParams))) +
       '</main><script type="module" src="/client.js"></script></html>',
   );
 }).listen(process.env.PORT);
@@ -137,6 +160,7 @@ createServer(async (request, response) => {
     },
     build: [['build.mjs']],
     serve: { program: ['server.mjs'] },
+    hasBoard: true,
   },
 
   Nuxt: {

@@ -131,6 +131,27 @@ describe('the elements of one token', () => {
     },
   );
 
+  it('the kinds that a renewed token may follow besides are followed at once', async () => {
+    const given = { saleCount: 4, updateKinds: ['CARD_PAYMENT', 'REFUND'] };
+    const world = await openWorld(given);
+    const renewed = await openWorld({ token: world.token, renew: true });
+    const sales = await place('psa-sales', world, { renewToken: async () => renewed.token });
+    expect((await readWorld(world)).subscriptions.at(-1)?.kinds).toEqual(given.updateKinds);
+    const updateKinds = ['CARD_PAYMENT', 'CHARGE', 'PAYMENT', 'REFUND'];
+    await openWorld({ token: renewed.token, updateKinds });
+    await act(world.token, { expire: true });
+    await shows(async () => (await readWorld(renewed)).subscriptions.at(-1)?.kinds, updateKinds);
+    await act(renewed.token, { changeSale: { number: 3, values: { status: 'PAID' } } });
+    await shows(() => sales.sales.find(({ id }) => id === 'sale-3')?.status, 'PAID');
+    // Nothing is read again for a token that follows all of the list.
+    const starts = async () =>
+      (await readWorld(renewed)).queries.filter(({ name }) => name === 'SalesStart').length;
+    const before = await starts();
+    sales.token = (await openWorld({ token: renewed.token, renew: true })).token;
+    await shows(async () => (await readWorld(renewed)).subscriptions.at(-1)?.token, sales.token);
+    expect(await starts()).toBe(before);
+  });
+
   it('an element with a function alone joins those that have their token from it', async () => {
     const world = await openWorld({ count: 1 });
     const renewToken = vi.fn(async () => world.token);

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { assertWholeFile, fileNameText } from '../../server/src/money-in/disputes/files.ts';
-import { readFile } from '../../widget/src/disputes/files.ts';
+import { readFile, sha256Of } from '../../widget/src/disputes/files.ts';
 
 const PDF = '%PDF-1.7\n%%EOF';
 
@@ -29,4 +30,8 @@ test('A JPEG keeps the longer ending, and other bytes are of no type whatever th
   expect(((await readFile(new File([jpeg], 'a.JPEG'))) as File).name).toBe('a.JPEG');
   expect(((await readFile(new File([jpeg], 'a.jfif'))) as File).name).toBe('a.jpg');
   expect(await readFile(new File(['GIF89a'], 'a.pdf', { type: 'application/pdf' }))).toBe('wrongType');
+});
+
+test('The SHA-256 of a file is the one that the server has', async () => {
+  expect(await sha256Of(new File([PDF], 'a.pdf'))).toBe(createHash('sha256').update(PDF).digest('hex'));
 });

@@ -1,3 +1,5 @@
+import { sha256Of } from '../../widget/src/disputes/files.ts';
+import type { Dispute } from '../../widget/src/disputes/operations.ts';
 import type { PsaDisputes } from '../../widget/src/disputes/psa-disputes.ts';
 import { act, event, openWorld, part, place, shows, words } from './board.ts';
 import { NOW } from './fake-disputes.ts';
@@ -64,12 +66,21 @@ export async function attach(element: PsaDisputes, ...files: File[]): Promise<vo
   await shows(() => chosen(element), files.length);
 }
 
-/** A PDF by its bytes alone. */
+/** A PDF by its bytes alone, which are its own. */
 export function named(name: string): File {
-  return new File(['%PDF-1.7 …'], name);
+  return new File([`%PDF-1.7 ${name}`], name);
 }
 
-export const uploads = (...all: string[]) => all.map((name) => ({ fileId: `dsf_${name}`, name }));
+/** Files as the server lists them once they are uploaded. */
+export function uploads(...files: File[]): Promise<Dispute['files']> {
+  return Promise.all(
+    files.map(async (file) => ({
+      fileId: `dsf_${file.name}`,
+      name: file.name,
+      sha256: await sha256Of(file),
+    })),
+  );
+}
 export const hint = (element: PsaDisputes) => words(element.shadowRoot!.querySelector('.defence .hint'));
 export const names = (element: PsaDisputes) =>
   [...element.shadowRoot!.querySelectorAll('.file bdi')].map((name) => words(name));

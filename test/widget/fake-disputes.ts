@@ -50,7 +50,7 @@ export function disputeOf(number: number, count: number): WholeDispute {
     evidenceDueInSeconds: Math.max(0, Math.ceil((dueMs - NOW) / 1_000)),
     evidence: submissions.map(({ submittedAt }) => ({ submittedAt })),
     submissions,
-    files: submissions.map(() => ({ fileId: `dsf_${number}`, name: 'entrega.pdf' })),
+    files: submissions.map(() => ({ fileId: `dsf_${number}`, name: 'entrega.pdf', sha256: 'ab'.repeat(32) })),
     of:
       number % 5 === 0
         ? null

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { WIDGET_DOCUMENTS } from '../../server/src/api/operations/widget-documents.ts';
 import type { BoardHost } from '../../widget/src/board/board-host.ts';
-import { Hub, hubOf, type Member } from '../../widget/src/board/hub.ts';
+import { Hub, hubOf, type Member, subscriptionOf } from '../../widget/src/board/hub.ts';
+import { BOARD_UPDATES, type Topic, WALLET_UPDATES } from '../../widget/src/board/updates.ts';
+import { disputes } from '../../widget/src/disputes/disputes-kind.ts';
+import { payouts } from '../../widget/src/payouts/payouts-kind.ts';
+import { sales } from '../../widget/src/sales/sales-kind.ts';
+import { statement } from '../../widget/src/statement/statement-kind.ts';
 import { type Deferred, deferred } from '../support/deferred.ts';
 
 beforeEach(() => {
@@ -23,7 +29,7 @@ function open() {
     const polls: Deferred<() => void>[] = [];
     const member: Member = {
       host,
-      topic: { kinds: ['WALLET'], fields: '' },
+      topic: { kinds: ['WALLET'], alone: '' },
       cursor: undefined,
       onUpdate: () => undefined,
       poll() {
@@ -156,4 +162,18 @@ test('A first reading is repeated where a member has brought a cursor meanwhile'
   answers[1]!.resolve('u6');
   await reading;
   expect(hub.cursor).toBe('u5');
+});
+
+test('Every set of elements follows by its own document or by that of all, which servers trust', () => {
+  const wallet = { kinds: ['WALLET'], alone: WALLET_UPDATES, among: BOARD_UPDATES };
+  const topics: Topic[] = [wallet, ...[payouts, disputes, sales, statement].map(({ topic }) => topic)];
+  for (let set = 1; set < 2 ** topics.length; set += 1) {
+    const members = topics.filter((_, index) => set & (1 << index));
+    const document = subscriptionOf(members);
+    expect(document).toBe(members.length > 1 ? BOARD_UPDATES : members[0]!.alone);
+    expect(WIDGET_DOCUMENTS).toContain(document);
+  }
+  const streams = WIDGET_DOCUMENTS.filter((document) => document.includes(' BoardUpdates('));
+  // That of all, and that of a list of the console, which is alone on its page.
+  expect(streams).toHaveLength(topics.length + 2);
 });

@@ -140,9 +140,9 @@ describe('a defence', () => {
     const { element, world } = await answering();
     await attach(element, PDF, PNG);
     const asked = vi.fn();
+    const uploaded = { files: await uploads(PDF, PNG) };
     element.addEventListener('psa-defence-request', ({ detail }) => {
       asked(detail.files.length, detail.fileIds);
-      const uploaded = { files: uploads('entrega.pdf', 'tela.png') };
       detail.respondWith(
         act(world.token, { dispute: { number: 1, values: uploaded } }).then<PageAnswer>(() => ({
           message: 'Não.',
@@ -165,7 +165,7 @@ describe('a defence', () => {
   it('uploaded files that no submission has are sent with the next one, unless they are removed', async () => {
     const { element, world } = await disputes({ disputeCount: 1 }, { details: true, actions: 'defence' });
     const values = {
-      files: uploads('a.pdf', 'b.pdf', 'c.pdf'),
+      files: await uploads(named('a.pdf'), named('b.pdf'), named('c.pdf')),
       submissions: [{ text: null, documents: [], fileIds: ['dsf_a.pdf'], submittedAt: null }],
     };
     await act(world.token, { dispute: { number: 1, values } });
@@ -176,6 +176,21 @@ describe('a defence', () => {
     const heard = event(element, 'psa-defence-request');
     part(element, 'defence-button')!.click();
     expect((await heard).detail).toMatchObject({ text: '', files: [], fileIds: ['dsf_c.pdf'] });
+  });
+
+  it('a chosen file is another one than an uploaded file of its name, and the same bytes are one by any name', async () => {
+    const { element, world } = await disputes({ disputeCount: 1 }, { details: true, actions: 'defence' });
+    await act(world.token, {
+      dispute: { number: 1, values: { files: await uploads(named(PDF.name), PNG) } },
+    });
+    await open(element, 'dispute-1');
+    await shows(() => names(element), [PDF.name, PNG.name]);
+    choose(element, PDF, new File([PNG], 'outra.png'));
+    await shows(() => names(element), [PDF.name, PDF.name, 'outra.png']);
+    expect(hint(element)).toBe('A disputa tem os 3 arquivos que pode ter.');
+    const heard = event(element, 'psa-defence-request');
+    part(element, 'defence-button')!.click();
+    expect((await heard).detail.fileIds).toEqual([`dsf_${PDF.name}`]);
   });
 
   it('what was written stays with its dispute while the details are closed', async () => {

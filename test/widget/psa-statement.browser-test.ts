@@ -210,6 +210,25 @@ describe('the export', () => {
     expect(init?.headers).toEqual({ authorization: `Bearer ${element.token}` });
   });
 
+  it('an export whose token has expired is requested once more with the renewed one', async () => {
+    const world = await openWorld();
+    const renewed = await openWorld({ token: world.token, renew: true });
+    const renewToken = vi.fn(async () => renewed.token);
+    const element = await place('psa-statement', world, { export: true, renewToken });
+    const { fetch } = window;
+    const sent: unknown[] = [];
+    vi.spyOn(window, 'fetch').mockImplementation(async (input, init) => {
+      if (!String(input).includes('/exports/')) return fetch(input, init);
+      sent.push(init?.headers);
+      return sent.length === 1 ? new Response('', { status: 401 }) : new Response('a;b');
+    });
+    const saved = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockReturnValue();
+    part(element, 'export-button')!.click();
+    await shows(() => saved.mock.calls.length, 1);
+    expect(sent).toEqual([world.token, renewed.token].map((token) => ({ authorization: `Bearer ${token}` })));
+    expect(renewToken).toHaveBeenCalledOnce();
+  });
+
   it('an export that is refused is said, and can be tried again', async () => {
     const { element } = await statement({}, { export: true });
     vi.spyOn(window, 'fetch').mockResolvedValue(new Response('', { status: 429 }));

@@ -1,9 +1,7 @@
-import { html, type TemplateResult, unsafeCSS } from 'lit';
-import { boardStyles } from '../../src/board/board.styles.ts';
+import { html, type TemplateResult } from 'lit';
 import { BoardTexts } from '../../src/board/board-texts.ts';
-import { listStyles } from '../../src/list/list.styles.ts';
 import { ListElement } from '../../src/list/list-element.ts';
-import { narrowStyles } from '../../src/list/narrow.styles.ts';
+import { propertiesOf, stylesOf } from '../../src/list/statics.ts';
 import { subscriptions } from './kind.ts';
 import type { Subscription } from './operations.ts';
 import { styles } from './styles.ts';
@@ -17,18 +15,10 @@ const catalog = { name: 'subscriptions', portuguese: texts, languages: {} };
  * @fires psa-cancel-request - Its detail has the subscriptionId, and respondWith for the answer.
  */
 export class ConsoleSubscriptions extends ListElement<Subscription, Texts> {
-  static override styles = [boardStyles, listStyles, styles, narrowStyles].map((text) => unsafeCSS(text));
+  static override styles = stylesOf(styles);
 
   static override get properties() {
-    return {
-      ...ListElement.properties,
-      statuses: { attribute: false },
-      createdAfter: { attribute: false },
-      createdBefore: { attribute: false },
-      amountCents: { attribute: false },
-      search: { attribute: false },
-      mayCancel: { attribute: false },
-    };
+    return { ...ListElement.properties, ...propertiesOf(subscriptions), mayCancel: { attribute: false } };
   }
 
   /** The shown statuses, separated by spaces. */
@@ -37,7 +27,6 @@ export class ConsoleSubscriptions extends ListElement<Subscription, Texts> {
   declare createdBefore: string | undefined;
   declare amountCents: number | undefined;
   declare search: string | undefined;
-  declare details: boolean;
   /** Whether the page requests cancellations. */
   declare mayCancel: boolean;
 

@@ -1,10 +1,10 @@
-import type { FilterField } from '../../src/list/filter-fields.ts';
 import type { ListKind } from '../../src/list/list-kind.ts';
+import { createSearchField } from '../../src/list/search-field.ts';
 import { subscriptionCells } from './cells.ts';
 import {
   STATUSES,
   SUBSCRIPTION_DETAILS,
-  SUBSCRIPTION_TOPIC,
+  SUBSCRIPTION_UPDATES,
   SUBSCRIPTIONS,
   SUBSCRIPTIONS_POLL,
   SUBSCRIPTIONS_START,
@@ -13,12 +13,6 @@ import {
   type SubscriptionUpdate,
 } from './operations.ts';
 import type { Texts } from './texts.ts';
-
-const FIELDS: readonly FilterField<Texts>[] = [
-  { name: 'amountCents', label: 'amountBrl', reads: 'amount' },
-  { name: 'createdAfter', label: 'createdFrom', reads: 'from' },
-  { name: 'createdBefore', label: 'createdUntil', reads: 'until' },
-];
 
 /** The list of subscriptions. */
 export const subscriptions: ListKind<Subscription, Texts> = {
@@ -31,7 +25,7 @@ export const subscriptions: ListKind<Subscription, Texts> = {
     details: SUBSCRIPTION_DETAILS,
   },
   listOf: (answer) => (answer as SubscriptionsAnswer).subscriptions,
-  topic: SUBSCRIPTION_TOPIC,
+  topic: { kinds: ['SUBSCRIPTION'], alone: SUBSCRIPTION_UPDATES },
   rowOf(update) {
     const { subscription = null, subscriptionBefore } = update as Partial<SubscriptionUpdate>;
     return { row: subscription, previous: subscriptionBefore };
@@ -59,7 +53,7 @@ export const subscriptions: ListKind<Subscription, Texts> = {
     amount: texts.formats.money(amountCents),
     status: texts.text(status).toLowerCase(),
   }),
-  search: { property: 'search', label: 'searchLabel' },
+  search: createSearchField('search', 'searchLabel'),
   memberOf(condition, text) {
     if (condition !== 'search') return;
     if (text.includes('@')) return { customer: { email: text } };
@@ -68,8 +62,8 @@ export const subscriptions: ListKind<Subscription, Texts> = {
     return { reference: text.replace(/[^!-~]/g, '').slice(0, 100) };
   },
   async loadControls() {
-    const { createFilterForm } = await import('../../src/list/filters.ts');
-    return { createForm: (parts) => createFilterForm(parts, FIELDS, {}) };
+    const { CREATED, createControls } = await import('../../src/list/filters.ts');
+    return createControls<Texts>('subscriptions', CREATED, {});
   },
   loadDetails: () => import('./details.ts'),
 };

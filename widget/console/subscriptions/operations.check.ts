@@ -3,7 +3,7 @@ import type { initGraphQLTada, ResultOf, VariablesOf } from 'gql.tada';
 import type { introspection } from '../../src/graphql-env.d.ts';
 import {
   SUBSCRIPTION_DETAILS,
-  SUBSCRIPTION_TOPIC,
+  SUBSCRIPTION_UPDATES,
   SUBSCRIPTIONS,
   SUBSCRIPTIONS_POLL,
   SUBSCRIPTIONS_START,
@@ -24,9 +24,7 @@ const start = graphql(SUBSCRIPTIONS_START);
 const list = graphql(SUBSCRIPTIONS);
 const poll = graphql(SUBSCRIPTIONS_POLL);
 const details = graphql(SUBSCRIPTION_DETAILS);
-const updates = graphql(
-  `subscription($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ${SUBSCRIPTION_TOPIC.fields}}}`,
-);
+const updates = graphql(SUBSCRIPTION_UPDATES);
 
 // A root field that is null has an error, and a request with an error is refused.
 type Present<Data> = { [Name in keyof Data]: NonNullable<Data[Name]> };

@@ -1,4 +1,4 @@
-import type { Topic } from '../../src/board/hub.ts';
+import { STREAM } from '../../src/board/updates.ts';
 import type { Page, PageVariables } from '../../src/list/row-list.ts';
 
 // The GraphQL documents of the subscriptions and the types of their results; operations.check.ts fails to compile when they
@@ -103,7 +103,5 @@ export const SUBSCRIPTION_DETAILS =
   `query ConsoleSubscription($id:ID!){node(id:$id){...on PixSubscription{${FIELDS} customer{externalId taxId}endsAfterCycles expiresAt canceledAt checkoutUrl returnedCredits{amountCents receivedAt returnedAt}cycles(first:100){totalCount nodes{number status amountCents dueAt attempts nextAttemptAt failureReason paidAt payment{paymentId refundedCents}}}}}}` as const;
 
 /** The changes of subscriptions and of their cycles in the stream of the account. */
-export const SUBSCRIPTION_TOPIC = {
-  kinds: ['SUBSCRIPTION'],
-  fields: `...on PixSubscriptionUpdate{subscriptionBefore:previousStatus subscription{${FIELDS}}}`,
-} as const satisfies Topic;
+export const SUBSCRIPTION_UPDATES =
+  `${STREAM}...on PixSubscriptionUpdate{subscriptionBefore:previousStatus subscription{${FIELDS}}}}}` as const;

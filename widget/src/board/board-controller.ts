@@ -5,8 +5,9 @@ import type { Transport } from '../follow/transport.ts';
 import { explain, explainIfIdle, hasSecret } from '../mistakes.ts';
 import { request } from '../request.ts';
 import { type BoardHost, type BoardPhase, endpointOf } from './board-host.ts';
-import { type Hub, hubOf, type Member, type Topic } from './hub.ts';
+import { type Hub, hubOf, type Member } from './hub.ts';
 import { ServiceAge } from './service-age.ts';
+import type { Topic } from './updates.ts';
 
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
@@ -120,6 +121,7 @@ export abstract class BoardController<Host extends BoardHost = BoardHost>
 
   /** Reads and follows until `signal` is aborted; a new token starts a new run. */
   async #run(hub: Hub, signal: AbortSignal): Promise<void> {
+    let gaps = 0;
     for (let misses = 0; !signal.aborted; misses++) {
       let error: CheckoutError | undefined;
       try {
@@ -130,9 +132,17 @@ export abstract class BoardController<Host extends BoardHost = BoardHost>
         signal.throwIfAborted();
         this.#setPhase('ready');
         misses = 0;
+        const followedAt = Date.now();
         error = await this.#follow(hub, signal);
-        // A gap in the stream: the state is read again.
-        if (!error) continue;
+        // A gap in the stream: the state is read again. A server that refuses each new cursor is not asked at once.
+        if (!error) {
+          const isSudden = !this.#gap?.signal.aborted && Math.abs(Date.now() - followedAt) < MAX_RETRY_MS;
+          gaps = isSudden ? gaps + 1 : 0;
+          if (gaps < 2 || signal.aborted) continue;
+          this.onConnection('reconnecting');
+          await pause(waitMsAfter(gaps - 2), signal);
+          continue;
+        }
       } catch (thrown) {
         error = thrown as CheckoutError;
       }
@@ -148,8 +158,7 @@ export abstract class BoardController<Host extends BoardHost = BoardHost>
       this.onConnection('idle');
       this.#setPhase('error', error);
       if (!error.retryable) return;
-      const waitMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** misses) * (0.75 + Math.random() / 2);
-      await pause((error.retryAfterSeconds ?? 0) * 1000 || waitMs, signal);
+      await pause((error.retryAfterSeconds ?? 0) * 1000 || waitMsAfter(misses), signal);
     }
   }
 
@@ -167,25 +176,33 @@ export abstract class BoardController<Host extends BoardHost = BoardHost>
   // ── Requests and their token ──────────────────────────────────────────────────────────────────
 
   async request<Answer>(query: string, variables: object, signal: AbortSignal): Promise<Answer> {
+    const endpoint = endpointOf(this.host) ?? '';
     for (;;) {
-      const { token = '' } = this.host;
       try {
-        const answer = await request<Answer>({
-          endpoint: endpointOf(this.host) ?? '',
-          token,
-          query,
-          variables,
-          signal,
-        });
-        this.#hub?.acceptToken();
+        const answer = await this.authorized(signal, (token) =>
+          request<Answer>({ endpoint, token, query, variables, signal }),
+        );
         this.age.note(answer);
         return answer;
       } catch (thrown) {
         const { code, retryAfterSeconds = 0 } = thrown as CheckoutError;
-        if (signal.aborted) throw thrown;
-        if (code === 'rate_limited' && this.phase === 'ready')
-          await pause(retryAfterSeconds * 1000 || RETRY_MS, signal);
-        else if (!isOfToken(thrown as CheckoutError) || !(await this.#hub?.renew(token))) throw thrown;
+        if (signal.aborted || code !== 'rate_limited' || this.phase !== 'ready') throw thrown;
+        await pause(retryAfterSeconds * 1000 || RETRY_MS, signal);
+      }
+    }
+  }
+
+  /** Sends a request with the token, and again with the next one where the server refuses it. Throws a CheckoutError. */
+  async authorized<Answer>(signal: AbortSignal, send: (token: string) => Promise<Answer>): Promise<Answer> {
+    for (;;) {
+      const { token = '' } = this.host;
+      try {
+        const answer = await send(token);
+        this.#hub?.acceptToken();
+        return answer;
+      } catch (thrown) {
+        if (signal.aborted || !isOfToken(thrown as CheckoutError) || !(await this.#hub?.renew(token)))
+          throw thrown;
       }
     }
   }
@@ -229,6 +246,11 @@ export abstract class BoardController<Host extends BoardHost = BoardHost>
   emit(name: string, detail: object): void {
     this.host.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
   }
+}
+
+/** The pause before the next try. */
+function waitMsAfter(misses: number): number {
+  return Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** misses) * (0.75 + Math.random() / 2);
 }
 
 /** Whether another token may help. One that lacks a scope is valid, and would be replaced by one like it. */

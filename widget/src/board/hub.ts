@@ -3,14 +3,7 @@ import { follow } from '../follow/follow.ts';
 import type { Transport } from '../follow/transport.ts';
 import { type BoardHost, endpointOf } from './board-host.ts';
 import { TokenRenewal } from './token-renewal.ts';
-
-/** The changes that an element follows. */
-export interface Topic {
-  /** The kinds in `accountUpdates`. */
-  kinds: readonly string[];
-  /** The fields that it needs of them, as inline fragments. */
-  fields: string;
-}
+import type { Topic } from './updates.ts';
 
 /** An element of a hub. */
 export interface Member {
@@ -38,9 +31,10 @@ export function hubOf(host: BoardHost, current?: Hub): Hub {
 }
 
 /** The subscription to the changes of some elements. A server that trusts only listed documents knows each of them. */
-export function updatesDocument(topics: readonly Topic[]): string {
-  const fields = [...new Set(topics.map((topic) => topic.fields))].sort().join('');
-  return `subscription BoardUpdates($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ${fields}}}`;
+export function subscriptionOf(topics: readonly Topic[]): string {
+  const { alone } = topics[0]!;
+  const isAlone = topics.every((topic) => topic.alone === alone);
+  return (!isAlone && topics.find(({ among }) => among)?.among) || alone;
 }
 
 /**
@@ -196,12 +190,12 @@ export class Hub {
 
   async #open(): Promise<void> {
     this.#stream?.abort();
-    const members = [...this.#following.keys()];
-    if (members.length === 0) return;
+    const topics = [...this.#following.keys()].map(({ topic }) => topic);
+    if (!topics[0]) return;
     const stream = new AbortController();
     this.#stream = stream;
     const { signal } = stream;
-    const kinds = [...new Set(members.flatMap(({ topic }) => topic.kinds))].sort();
+    const kinds = [...new Set(topics.flatMap(({ kinds }) => kinds))].sort();
     const variables = { after: this.cursor, kinds };
     const end = (error?: CheckoutError) => {
       if (signal.aborted) return;
@@ -211,7 +205,7 @@ export class Hub {
       endpoint: this.#endpoint,
       token: this.#token ?? '',
       transport: this.#transport,
-      query: updatesDocument(members.map(({ topic }) => topic)),
+      query: subscriptionOf(topics),
       variables,
       signal,
       read: async () => ({ shown: await this.#poll(signal) }),

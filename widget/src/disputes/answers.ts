@@ -4,7 +4,7 @@ import { newKey, PageRequest } from '../board/page-request.ts';
 import type { DetailsParts } from '../list/details.ts';
 import type { DisputesHost } from './disputes-host.ts';
 import type { AcceptRequest, DefenceRequest } from './events.ts';
-import { MAX_FILES, MEDIA_TYPES, readFile } from './files.ts';
+import { MAX_FILES, MEDIA_TYPES, readFile, sha256Of } from './files.ts';
 import type { Texts } from './locales/texts.ts';
 import type { Dispute, WholeDispute } from './operations.ts';
 
@@ -41,6 +41,8 @@ export function createAnswers(
   onSent: (id: string) => void,
 ): (dispute: Answered) => TemplateResult | '' {
   const drafts = new Map<string, Draft>();
+  /** The SHA-256 of each chosen file; empty where the page can compute none. */
+  const sums = new WeakMap<File, string>();
 
   function draftOf({ disputeId }: Dispute): Draft {
     const known = drafts.get(disputeId);
@@ -60,14 +62,15 @@ export function createAnswers(
 
   /** The uploaded files that a draft sends besides its own, and the number of files for which there is room. */
   function partsOf({ files, submissions }: Answered, draft: Draft) {
-    // A submission that failed has left its files, which are those of the draft if they have the same names.
     const unsent = submissions
       ? files.filter(({ fileId }) => !submissions.some(({ fileIds }) => fileIds.includes(fileId)))
       : [];
-    const isOwn = ({ name }: { name: string }) => draft.files.some((file) => file.name === name);
+    // A submission that failed has left its files: those of the draft have the same bytes, by which they are one.
+    const isOwn = ({ name, sha256 }: Dispute['files'][number]) =>
+      draft.files.some((file) => (sums.get(file) ? sums.get(file) === sha256 : file.name === name));
     return {
       uploaded: unsent.filter((file) => !isOwn(file) && !draft.leftOut.includes(file.fileId)),
-      room: MAX_FILES - files.length - draft.files.length + unsent.filter(isOwn).length,
+      room: MAX_FILES - files.length - draft.files.length + files.filter(isOwn).length,
     };
   }
 
@@ -80,13 +83,17 @@ export function createAnswers(
     change(draft, { reading: draft.reading + 1 });
     for (const each of chosen) {
       const file = await readFile(each);
-      const isFull = partsOf(dispute, draft).room <= 0;
-      const problem = typeof file === 'string' ? file : isFull && 'tooMany';
+      if (typeof file === 'string') {
+        problems.push(texts.text(file, { name: each.name }));
+        continue;
+      }
+      sums.set(file, await sha256Of(file));
       // The same file, chosen twice, is one.
-      if (typeof file === 'object' && draft.files.some((other) => isSame(file, other))) continue;
-      if (problem) problems.push(texts.text(problem, { name: each.name }));
-      else
-        change(draft, { files: [...draft.files, file as File], idempotencyKey: '', problem: draft.problem });
+      if (draft.files.some((other) => isSame(file, other, sums))) continue;
+      const files = [...draft.files, file];
+      if (partsOf(dispute, { ...draft, files }).room < 0)
+        problems.push(texts.text('tooMany', { name: each.name }));
+      else change(draft, { files, idempotencyKey: '', problem: draft.problem });
     }
     change(draft, { problem: problems[0] ?? draft.problem, reading: draft.reading - 1 });
   }
@@ -200,7 +207,8 @@ export function createAnswers(
   };
 }
 
-/** Whether two chosen files are one, as far as can be seen without reading them. */
-function isSame(one: File, other: File): boolean {
+/** Whether two chosen files are one, by their SHA-256 if they have one. */
+function isSame(one: File, other: File, sums: WeakMap<File, string>): boolean {
+  if (sums.get(one)) return sums.get(one) === sums.get(other);
   return one.name === other.name && one.size === other.size && one.lastModified === other.lastModified;
 }

@@ -1,10 +1,11 @@
+import { BOARD_UPDATES, DISPUTE_UPDATES } from '../board/updates.ts';
 import type { ListKind } from '../list/list-kind.ts';
+import { createSearchField } from '../list/search-field.ts';
 import { noteDeadlines } from './deadlines.ts';
 import { disputeCells } from './dispute-cells.ts';
 import type { Texts } from './locales/texts.ts';
 import {
   DISPUTE_DETAILS,
-  DISPUTE_TOPIC,
   DISPUTES,
   DISPUTES_POLL,
   DISPUTES_START,
@@ -24,7 +25,7 @@ export const disputes: ListKind<Dispute, Texts> = {
     noteDeadlines(page.nodes);
     return page;
   },
-  topic: DISPUTE_TOPIC,
+  topic: { kinds: ['DISPUTE'], alone: DISPUTE_UPDATES, among: BOARD_UPDATES },
   rowOf(update) {
     const { dispute = null, disputeBefore } = update as Partial<DisputeUpdate>;
     if (dispute) noteDeadlines([dispute]);
@@ -54,7 +55,7 @@ export const disputes: ListKind<Dispute, Texts> = {
     amount: texts.formats.money(amountCents),
     status: texts.text(status).toLowerCase(),
   }),
-  search: { property: 'reference', label: 'searchLabel' },
+  search: createSearchField('reference', 'searchLabel'),
   memberOf(condition, text) {
     // A text that no id can be is refused as a filter: without such signs it is found, or is none.
     if (condition === 'reference') return { reference: text.replace(/[^!-~]/g, '').slice(0, 128) || '-' };

@@ -20,15 +20,24 @@ export const MEDIA_TYPES = Object.keys(TYPES).join();
 export async function readFile(file: File): Promise<File | 'tooLarge' | 'wrongType'> {
   if (file.size > MAX_BYTES) return 'tooLarge';
   // A file that was moved since it was chosen cannot be read.
-  const bytes = await file
+  const digits = await file
     .slice(0, 4)
     .arrayBuffer()
-    .catch(() => new ArrayBuffer(0));
-  const digits = [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    .then(hexOf, () => '');
   for (const [type, [start, ...endings]] of Object.entries(TYPES))
     if (digits.startsWith(start))
       return new File([file], nameOf(file.name, endings), { type, lastModified: file.lastModified });
   return 'wrongType';
+}
+
+/** The SHA-256 of a file in hex digits; empty on a page that has no https. */
+export async function sha256Of(file: File): Promise<string> {
+  if (!crypto.subtle) return '';
+  return hexOf(await crypto.subtle.digest('SHA-256', await file.arrayBuffer()));
+}
+
+function hexOf(bytes: ArrayBuffer): string {
+  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** The name without the signs that mean something to a file system or a page, with one of the endings. */

@@ -3,13 +3,11 @@ import type { initGraphQLTada, ResultOf, VariablesOf } from 'gql.tada';
 import type { introspection } from '../graphql-env.d.ts';
 import {
   DISPUTE_DETAILS,
-  DISPUTE_TOPIC,
   DISPUTES,
   DISPUTES_POLL,
   DISPUTES_START,
   type Dispute,
   type DisputesAnswer,
-  type DisputeUpdate,
   type DisputeVariables,
   type WholeDispute,
 } from './operations.ts';
@@ -24,9 +22,6 @@ const start = graphql(DISPUTES_START);
 const list = graphql(DISPUTES);
 const poll = graphql(DISPUTES_POLL);
 const details = graphql(DISPUTE_DETAILS);
-const updates = graphql(
-  `subscription($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ${DISPUTE_TOPIC.fields}}}`,
-);
 
 // A root field that is null has an error, and a request with an error is refused.
 type Present<Data> = { [Name in keyof Data]: NonNullable<Data[Name]> };
@@ -37,10 +32,8 @@ export type Checks = [
   Fits<Present<ResultOf<typeof list>>, DisputesAnswer>,
   Fits<Present<ResultOf<typeof poll>>['disputes']['nodes'], Dispute[]>,
   Fits<Extract<ResultOf<typeof details>['node'], { disputeId: string }>, WholeDispute>,
-  Fits<Extract<ResultOf<typeof updates>['accountUpdates'], { dispute: object }>, DisputeUpdate>,
   Fits<DisputeVariables, VariablesOf<typeof start>>,
   Fits<DisputeVariables, VariablesOf<typeof list>>,
   Fits<{ first: number; ids: string[] }, VariablesOf<typeof poll>>,
   Fits<{ id: string }, VariablesOf<typeof details>>,
-  Fits<{ after: string | null; kinds: ['DISPUTE'] }, VariablesOf<typeof updates>>,
 ];

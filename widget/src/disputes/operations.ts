@@ -1,4 +1,4 @@
-import type { Topic } from '../board/hub.ts';
+import { DISPUTE } from '../board/updates.ts';
 import type { Page, PageVariables } from '../list/row-list.ts';
 
 // The GraphQL documents of the disputes and the types of their results; operations.check.ts fails to compile when they
@@ -42,7 +42,7 @@ export interface Dispute {
   /** The submissions of the defence, oldest first. */
   evidence: { submittedAt: string | null }[];
   /** The files that were uploaded for it, oldest first. */
-  files: { fileId: string; name: string }[];
+  files: { fileId: string; name: string; sha256: string }[];
   /** Null if it is unknown, and to a token that does not read sales of its kind. */
   of: DisputedSale | null;
   createdAt: string | null;
@@ -98,11 +98,9 @@ export interface WholeDispute extends Dispute {
   submissions: DisputeEvidence[];
 }
 
-const FIELDS =
-  'id disputeId status reason amountCents blockedCents evidenceDueAt evidenceDueInSeconds evidence{submittedAt}files{fileId name}of{method description orderId customer{name}...on CardPayment{reference:orderCode}...on Payment{reference:paymentId}...on Charge{reference:chargeId}}createdAt closedAt acceptedAt isFinal version';
 const ARGUMENTS = '($first:Int,$after:String,$last:Int,$before:String,$filter:DisputeFilter)' as const;
 const LIST =
-  `disputes(first:$first,after:$after,last:$last,before:$before,filter:$filter){totalCount nodes{${FIELDS}}pageInfo{hasNextPage hasPreviousPage startCursor endCursor}}` as const;
+  `disputes(first:$first,after:$after,last:$last,before:$before,filter:$filter){totalCount nodes{${DISPUTE}}pageInfo{hasNextPage hasPreviousPage startCursor endCursor}}` as const;
 
 /** The first query. It reads the cursor before the list, so that no change falls between the list and the stream. */
 export const DISPUTES_START = `query DisputesStart${ARGUMENTS}{updatesCursor ${LIST}}` as const;
@@ -111,18 +109,12 @@ export const DISPUTES = `query Disputes${ARGUMENTS}{${LIST}}` as const;
 
 /** The polling query: the newest disputes, and the loaded ones that can still change. */
 export const DISPUTES_POLL =
-  `query DisputesPoll($first:Int,$ids:[ID!]!,$filter:DisputeFilter){disputes(first:$first,filter:$filter){nodes{${FIELDS}}}nodes(ids:$ids){...on Dispute{${FIELDS}}}}` as const;
+  `query DisputesPoll($first:Int,$ids:[ID!]!,$filter:DisputeFilter){disputes(first:$first,filter:$filter){nodes{${DISPUTE}}}nodes(ids:$ids){...on Dispute{${DISPUTE}}}}` as const;
 
 /** The rest of one dispute, which is too large for a list. */
 export const DISPUTE_DETAILS =
-  `query DisputeDetails($id:ID!){node(id:$id){...on Dispute{${FIELDS} submissions:evidence{text documents{url description}fileIds submittedAt}}}}` as const;
+  `query DisputeDetails($id:ID!){node(id:$id){...on Dispute{${DISPUTE} submissions:evidence{text documents{url description}fileIds submittedAt}}}}` as const;
 
 export interface DisputesAnswer {
   disputes: Page<Dispute>;
 }
-
-/** The changes of disputes in the stream of the account. Other elements have a `previousStatus` of another type. */
-export const DISPUTE_TOPIC = {
-  kinds: ['DISPUTE'],
-  fields: `...on DisputeUpdate{disputeBefore:previousStatus dispute{${FIELDS}}}`,
-} as const satisfies Topic;

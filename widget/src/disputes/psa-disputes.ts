@@ -1,10 +1,8 @@
-import { type LitElement, type PropertyValues, unsafeCSS } from 'lit';
-import { boardStyles } from '../board/board.styles.ts';
+import type { LitElement, PropertyValues } from 'lit';
 import { BoardTexts } from '../board/board-texts.ts';
 import type { Listener } from '../board/events.ts';
-import { listStyles } from '../list/list.styles.ts';
 import { ListElement } from '../list/list-element.ts';
-import { narrowStyles } from '../list/narrow.styles.ts';
+import { propertiesOf, stylesOf } from '../list/statics.ts';
 import {
   followDeadlines,
   hasLostTime,
@@ -125,20 +123,11 @@ const MINUTE_MS = 60_000;
 export class PsaDisputes extends ListElement<Dispute, Texts> implements DisputesHost {
   // A getter, for a static field becomes a static block, which Babel's settings of React Native refuse.
   static override get styles() {
-    return [boardStyles, listStyles, styles, narrowStyles].map((text) => unsafeCSS(text));
+    return stylesOf(styles);
   }
 
   static override get properties() {
-    return {
-      ...ListElement.properties,
-      statuses: {},
-      createdAfter: { attribute: 'created-after' },
-      createdBefore: { attribute: 'created-before' },
-      amountCents: { attribute: 'amount-cents', type: Number },
-      reference: {},
-      details: { type: Boolean },
-      actions: {},
-    };
+    return { ...ListElement.properties, ...propertiesOf(disputes), actions: {} };
   }
 
   /** The shown statuses, separated by spaces. */
@@ -148,7 +137,6 @@ export class PsaDisputes extends ListElement<Dispute, Texts> implements Disputes
   declare amountCents: number | undefined;
   declare reference: string | undefined;
   declare sort: DisputeSort;
-  declare details: boolean;
   /** The requests that the page answers, separated by spaces: `defence`, `accept`. */
   declare actions: string | undefined;
 
@@ -165,7 +153,6 @@ export class PsaDisputes extends ListElement<Dispute, Texts> implements Disputes
   constructor() {
     super(disputes, new BoardTexts<Texts>(catalog));
     this.statuses = '';
-    this.details = false;
   }
 
   /** The loaded disputes in the order of the table, drawn or not. */

@@ -34,22 +34,6 @@ export function readView<R extends Row, T extends ListTexts>(
   };
 }
 
-/** Renders the field of the search, which sets its condition. */
-export function searchField<T extends ListTexts>(
-  texts: BoardTexts<T>,
-  label: keyof T,
-  { value, onSearch }: { value: string; onSearch(value: string): void },
-): TemplateResult {
-  const words = texts.text(label);
-  return html`<input part="search" class="search" type="search" enterkeyhint="search" autocomplete="off" maxlength="254"
-    aria-label=${words} placeholder=${words} .value=${value}
-    @input=${({ target }: Event) => (target as HTMLInputElement).value || onSearch('')}
-    @change=${({ target }: Event) => {
-      // A text that is copied from a message may have signs that nobody sees.
-      onSearch((target as HTMLInputElement).value.replace(/[\p{Cc}\p{Cf}]/gu, '').trim());
-    }} />`;
-}
-
 /** Renders the buttons of the filter, and that of the export beside them. */
 export function filters<T extends ListTexts>(
   texts: BoardTexts<T>,

@@ -23,14 +23,13 @@ export function createExportButton<R extends Row, T extends ListTexts>(
     set('exporting');
     try {
       const { exportRows } = await importAgain(`${kind.title}.filters`, kind.loadControls);
-      await exportRows!({
-        endpoint: endpointOf(host) ?? '',
-        token: host.token ?? '',
-        file: kind.file!,
-        savedAs: texts.text(kind.title).toLowerCase(),
-        filter: pageOf(host.view, 0, kind).filter,
-        signal: data.connectedSignal,
-      });
+      const { connectedSignal: signal } = data;
+      const endpoint = endpointOf(host) ?? '';
+      const savedAs = texts.text(kind.title).toLowerCase();
+      const { filter } = pageOf(host.view, 0, kind);
+      await data.authorized(signal, (token) =>
+        exportRows!({ endpoint, token, file: kind.file!, savedAs, filter, signal }),
+      );
       set('');
     } catch {
       set('exportFailed');

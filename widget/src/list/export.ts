@@ -12,7 +12,10 @@ export interface ExportOptions {
   signal: AbortSignal;
 }
 
-/** Downloads the rows that a filter selects as a CSV that opens in Brazilian spreadsheets. Rejects if it is refused or cut off. */
+/**
+ * Downloads the rows that a filter selects as a CSV that opens in Brazilian spreadsheets. Rejects if it is refused or cut off, with
+ * the code `unauthorized` for the token.
+ */
 export async function exportRows({ endpoint, token, file, savedAs, filter, signal }: ExportOptions) {
   const url = new URL(`exports/${file}.csv?excel=pt-BR`, endpoint);
   for (const [name, value] of Object.entries(filter ?? {})) {
@@ -28,7 +31,8 @@ export async function exportRows({ endpoint, token, file, savedAs, filter, signa
     credentials: 'omit',
     signal,
   });
-  if (!response.ok) throw new Error(`HTTP ${response.status}`);
+  const { ok, status } = response;
+  if (!ok) throw Object.assign(new Error(`HTTP ${status}`), status === 401 && { code: 'unauthorized' });
   const link = document.createElement('a');
   link.href = URL.createObjectURL(await response.blob());
   link.download = `${savedAs}.csv`;

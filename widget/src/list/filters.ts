@@ -2,13 +2,33 @@
 // nothing from the entry at run time.
 import type { TemplateResult } from 'lit';
 import { adoptStyles } from '../adopt-styles.ts';
+import { arrive } from '../import-again.ts';
+import { exportRows } from './export.ts';
 import { type FilterField, initialValues, readForm, wordsOf } from './filter-fields.ts';
 import { styles } from './filter-form.styles.ts';
 import type { Checks, FilterForm, FilterParts } from './filter-form.ts';
 import type { ControlTexts, ListTexts } from './locales/texts.ts';
 
-/** Creates the controls of an element from its fields and their Portuguese texts. */
-export function createFilterForm<T extends ListTexts>(
+/** The fields of the lists whose rows are created. */
+export const CREATED: readonly FilterField<ControlTexts & { createdFrom: string; createdUntil: string }>[] = [
+  { name: 'amountCents', label: 'amountBrl', reads: 'amount' },
+  { name: 'createdAfter', label: 'createdFrom', reads: 'from' },
+  { name: 'createdBefore', label: 'createdUntil', reads: 'until' },
+];
+
+/** Creates the exports of an element's chunk from its fields and their Portuguese texts: its controls, and the export of its rows. */
+export function createControls<T extends ListTexts>(
+  element: string,
+  fields: readonly FilterField<T>[],
+  portuguese: Partial<T>,
+) {
+  const createForm = (parts: FilterParts<T>) => createFilterForm(parts, fields, portuguese);
+  const controls = { createForm, exportRows };
+  arrive(`${element}.filters`, controls);
+  return controls;
+}
+
+function createFilterForm<T extends ListTexts>(
   { html, host, data, texts, checks }: FilterParts<T>,
   fields: readonly FilterField<T>[],
   portuguese: Partial<T>,

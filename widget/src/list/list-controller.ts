@@ -1,7 +1,7 @@
 import { BoardController } from '../board/board-controller.ts';
 import type { BoardHost } from '../board/board-host.ts';
-import type { Topic } from '../board/hub.ts';
 import { onceAFrame } from '../board/once-a-frame.ts';
+import type { Topic } from '../board/updates.ts';
 import type { CheckoutError } from '../checkout-state.ts';
 import { pause } from '../follow/pause.ts';
 import type { ListKind } from './list-kind.ts';
@@ -39,6 +39,8 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
   #isFirstPoll = true;
   /** The kinds that the token may follow; undefined if it may follow all of the list. */
   #allowed: readonly string[] | undefined;
+  /** The token with which they were read. */
+  #allowedTo: string | undefined;
   /** The filter of the list, as text. */
   #filter: string | undefined;
   /** Whether updates have announced rows since the last reading of new rows began. */
@@ -56,8 +58,8 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
   }
 
   get topic(): Topic {
-    const { kinds, fields } = this.kind.topic;
-    return { fields, kinds: kinds.filter((kind) => this.#allowed?.includes(kind) ?? true) };
+    const { topic } = this.kind;
+    return { ...topic, kinds: topic.kinds.filter((kind) => this.#allowed?.includes(kind) ?? true) };
   }
 
   override hostDisconnected(): void {
@@ -65,6 +67,15 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
     // A view or new rows that were being read are read again when the element is inserted again.
     if (this.busy === 'view' || this.#reading) this.cursor = undefined;
     this.#loading?.abort();
+  }
+
+  override resume(): void {
+    // Another token may read more kinds, and follow them.
+    const isPart = this.topic.kinds.length < this.kind.topic.kinds.length;
+    if (isPart && this.#allowedTo !== this.host.token) {
+      this.#allowed = undefined;
+      this.restart();
+    } else super.resume();
   }
 
   override restart(): void {
@@ -152,6 +163,7 @@ export class ListController<R extends Row, T extends ListTexts> extends BoardCon
     });
     this.#filter = filter;
     this.#allowed = answer.updateKinds;
+    this.#allowedTo = this.host.token;
     this.#isFirstPoll = true;
     this.#loading?.abort();
     // The rows of another filter do not stay, even if the pointer is in the table.

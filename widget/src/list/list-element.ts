@@ -3,7 +3,7 @@ import { BoardElement } from '../board/board-element.ts';
 import type { BoardTexts } from '../board/board-texts.ts';
 import { problem } from '../board/messages.ts';
 import { Announcer } from './announcer.ts';
-import { columns, filters, news, readView, searchField } from './controls.ts';
+import { columns, filters, news, readView } from './controls.ts';
 import { DrawnRows } from './drawn-rows.ts';
 import { createExportButton } from './export-button.ts';
 import type { Figures } from './figures.ts';
@@ -34,6 +34,7 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
       sort: {},
       pageSize: { attribute: 'page-size', type: Number },
       export: { type: Boolean },
+      details: { type: Boolean },
     };
   }
 
@@ -41,8 +42,8 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
   declare pageSize: number;
   /** Whether there is a button that downloads the rows of the filter. */
   declare export: boolean;
-  /** Whether a row that is selected opens its details; not every list has them. */
-  declare details?: boolean;
+  /** Whether a row that is selected opens its details. */
+  declare details: boolean;
 
   /** @internal The filter and the order, as read from the properties. */
   view: View;
@@ -74,6 +75,7 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
     this.sort = `-${kind.time}`;
     this.pageSize = 50;
     this.export = false;
+    this.details = false;
     this.view = { chosen: [], sort: this.sort };
     this.data = new ListController(this, kind);
     this.#moreFilters = createMoreFilters(kind, { host: this, data: this.data, texts });
@@ -204,7 +206,7 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
             this.#moreFilters,
             () => (this.export ? this.#renderExport() : ''),
           )}
-          ${this.#renderSearch()}
+          ${this.#kind.search?.render(this, this.texts, () => this.data.emitFilter()) ?? ''}
           ${news(this.texts, this.data, () => this.showNew())}
         </div>
         ${this.#moreFilters.renderForm()}
@@ -241,22 +243,6 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
   /** Renders what stands above the table. */
   protected renderSummary(): TemplateResult | '' {
     return '';
-  }
-
-  #renderSearch(): TemplateResult | '' {
-    const { search } = this.#kind;
-    if (!search) return '';
-    const { property, label } = search;
-    const value = (this as unknown as Record<string, string | undefined>)[property] ?? '';
-    return searchField(this.texts, label, {
-      value,
-      onSearch: async (next) => {
-        if (next === value) return;
-        Object.assign(this, { [property]: next || undefined });
-        await this.updateComplete;
-        this.data.emitFilter();
-      },
-    });
   }
 
   // ── The rows and their headings ───────────────────────────────────────────────────────────────

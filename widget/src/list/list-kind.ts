@@ -1,11 +1,12 @@
 import type { TemplateResult } from 'lit';
 import type { BoardTexts } from '../board/board-texts.ts';
-import type { Topic } from '../board/hub.ts';
+import type { Topic } from '../board/updates.ts';
 import type { DetailsPanel, DetailsParts } from './details.ts';
 import type { ExportOptions } from './export.ts';
 import type { Checks, FilterForm, FilterParts } from './filter-form.ts';
 import type { ListTexts } from './locales/texts.ts';
 import type { Page, Row, RowKind, Sort } from './row-list.ts';
+import type { SearchField } from './search-field.ts';
 import type { Totals } from './totals.ts';
 
 /** The part in which the elements that show a list differ: a new one is a record of this, its texts and its cells. */
@@ -41,8 +42,8 @@ export interface ListKind<R extends Row, T extends ListTexts> extends RowKind<R>
   /** The properties of the other conditions, as the server's filter has them. That of the check boxes is in the plural: `methods` is its `method`. */
   conditions: readonly string[];
   checks?: Checks<T>;
-  /** The condition that the field beside the buttons sets, and the text that names it. */
-  search?: { property: string; label: keyof T & string };
+  /** The field beside the buttons, if the list has one. */
+  search?: SearchField<T>;
   /** Converts a condition that the server's filter has not by its name. */
   memberOf?(condition: string, value: string): Record<string, unknown> | undefined;
   /** The name of the server's export, if the list has one. */

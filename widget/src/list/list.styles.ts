@@ -188,18 +188,50 @@ export const listStyles = css`
   b {
     font-weight: 600;
   }
-  .amount {
+  .amount,
+  .balance,
+  .created,
+  .requested {
     text-align: end;
     font-variant-numeric: tabular-nums;
   }
+  .payer,
+  .destination,
+  .due {
+    padding-inline-start: 0.75rem;
+  }
+  td.code span,
+  td.kind small {
+    font: 0.8125rem ui-monospace, "SF Mono", Menlo, Consolas, monospace;
+  }
   .amount .sort {
     flex-direction: row-reverse;
+  }
+  td.status small {
+    padding-inline-start: 0.95rem;
   }
   .state {
     display: flex;
     gap: 0.45rem;
     align-items: center;
     font-weight: 600;
+  }
+  /* The statuses of all lists. */
+  :is(.PENDING, .EXPIRED, .UNDER_REVIEW, .FORGIVEN, .UNKNOWN) .state {
+    color: var(--_muted);
+  }
+  :is(.PENDING, .UNDER_REVIEW) .state::before {
+    background: none;
+    border-width: 2px;
+  }
+  :is(.PAID, .COMPLETED, .WON) .state {
+    color: var(--_good);
+  }
+  :is(.REFUNDED, .PROCESSING, .OPEN) .state {
+    color: var(--_warn);
+  }
+  :is(.FAILED, .DENIED, .RETURNED, .LOST) .state {
+    color: var(--_bad);
   }
   .empty {
     padding: 2rem var(--_side);
@@ -227,5 +259,39 @@ export const listStyles = css`
     color: var(--_muted);
     font-size: 0.8125rem;
     font-variant-numeric: tabular-nums;
+  }
+  /* A row is a card of lines: status, amount and time in two of them, and the rest in one of its own. */
+  @container (max-width: 44rem) {
+    th:not(.kind, :has(.sort)) {
+      position: absolute;
+      inline-size: 1px;
+      overflow: hidden;
+      clip-path: inset(50%);
+    }
+    td:is(.status, .created, .requested) {
+      grid-column: span 2;
+    }
+    td.status {
+      padding-inline-end: 1rem;
+    }
+    td:is(.payer, .destination, .sale) > *,
+    time > * {
+      display: inline;
+    }
+    td:is(.payer, .destination, .sale) > span {
+      margin-inline-end: 0.5rem;
+      font-size: 0.875rem;
+    }
+    td:is(.payer, .destination, .sale, .due) {
+      grid-column: 1 / -1;
+      padding: 0.25rem 0 0;
+      overflow: hidden;
+      text-overflow: ellipsis;
+      white-space: nowrap;
+    }
+    td:is(.code, .created, .requested, .balance) {
+      color: var(--_muted);
+      font-size: 0.8125rem;
+    }
   }
 `;

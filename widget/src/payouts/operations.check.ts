@@ -3,7 +3,6 @@ import type { initGraphQLTada, ResultOf, VariablesOf } from 'gql.tada';
 import type { introspection } from '../graphql-env.d.ts';
 import {
   PAYOUT_DETAILS,
-  PAYOUT_TOPIC,
   PAYOUT_TOTALS,
   PAYOUTS,
   type Payout,
@@ -11,7 +10,6 @@ import {
   type PayoutPage,
   type PayoutPageVariables,
   type PayoutTotals,
-  type PayoutUpdate,
   POLL,
   START,
 } from './operations.ts';
@@ -27,13 +25,9 @@ const list = graphql(PAYOUTS);
 const poll = graphql(POLL);
 const totals = graphql(PAYOUT_TOTALS);
 const details = graphql(PAYOUT_DETAILS);
-const updates = graphql(
-  `subscription($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ${PAYOUT_TOPIC.fields}}}`,
-);
 type Start = typeof start;
 type List = typeof list;
 type Poll = typeof poll;
-type Updates = typeof updates;
 
 // A root field that is null has an error, and a request with an error is refused.
 type Present<Data> = { [Name in keyof Data]: NonNullable<Data[Name]> };
@@ -46,10 +40,8 @@ export type Checks = [
   Fits<Present<ResultOf<Poll>>['payouts']['nodes'], Payout[]>,
   Fits<Present<ResultOf<typeof totals>>['payoutTotals'], PayoutTotals>,
   Fits<Extract<ResultOf<typeof details>['node'], { withdrawalId: unknown }>, PayoutDetails>,
-  Fits<Extract<ResultOf<Updates>['accountUpdates'], { payout: object }>, PayoutUpdate>,
   Fits<PayoutPageVariables, VariablesOf<Start>>,
   Fits<PayoutPageVariables, VariablesOf<List>>,
   Fits<{ first: number; ids: string[] }, VariablesOf<Poll>>,
   Fits<Pick<PayoutPageVariables, 'filter'>, VariablesOf<typeof totals>>,
-  Fits<{ after: string | null; kinds: ['PAYOUT'] }, VariablesOf<Updates>>,
 ];

@@ -1,4 +1,4 @@
-import type { Topic } from '../board/hub.ts';
+import { PAYOUT } from '../board/updates.ts';
 import type { Page, PageVariables } from '../list/row-list.ts';
 import type { Totals } from '../list/totals.ts';
 import type { PayoutMethod } from './methods.ts';
@@ -95,10 +95,8 @@ export interface PayoutUpdate {
   payout: Payout;
 }
 
-const FIELDS =
-  'id withdrawalId code method amountCents serviceFeeCents feeCents:serviceFeeCents destination status isFinal deniedReason requestedAt processedAt version';
 const PAGE =
-  `totalCount nodes{${FIELDS}}pageInfo{hasNextPage hasPreviousPage startCursor endCursor}` as const;
+  `totalCount nodes{${PAYOUT}}pageInfo{hasNextPage hasPreviousPage startCursor endCursor}` as const;
 const ARGUMENTS = '($first:Int,$after:String,$last:Int,$before:String,$filter:PayoutFilter)' as const;
 const LIST = `payouts(first:$first,after:$after,last:$last,before:$before,filter:$filter){${PAGE}}` as const;
 
@@ -109,16 +107,10 @@ export const PAYOUTS = `query Payouts${ARGUMENTS}{${LIST}}` as const;
 
 /** The polling query: the newest payouts, and the loaded ones that can still change. */
 export const POLL =
-  `query PayoutsPoll($first:Int,$ids:[ID!]!,$filter:PayoutFilter){payouts(first:$first,filter:$filter){nodes{${FIELDS}}}nodes(ids:$ids){...on Payout{${FIELDS}}}}` as const;
+  `query PayoutsPoll($first:Int,$ids:[ID!]!,$filter:PayoutFilter){payouts(first:$first,filter:$filter){nodes{${PAYOUT}}}nodes(ids:$ids){...on Payout{${PAYOUT}}}}` as const;
 
 export const PAYOUT_TOTALS =
   'query PayoutTotals($filter:PayoutFilter){payoutTotals(filter:$filter,groupBy:[STATUS]){isExact groups{status count amountCents}}}' as const;
 
 export const PAYOUT_DETAILS =
-  `query PayoutDetails($id:ID!){node(id:$id){...on Payout{${FIELDS} destinationKind netAmountCents amountLtc externalId endToEndId returnedAt inDoubt knownBy}}}` as const;
-
-/** The changes of payouts in the stream of the account. */
-export const PAYOUT_TOPIC = {
-  kinds: ['PAYOUT'],
-  fields: `...on PayoutUpdate{previousStatus payout{${FIELDS}}}`,
-} as const satisfies Topic;
+  `query PayoutDetails($id:ID!){node(id:$id){...on Payout{${PAYOUT} destinationKind netAmountCents amountLtc externalId endToEndId returnedAt inDoubt knownBy}}}` as const;

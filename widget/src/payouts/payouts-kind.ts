@@ -1,3 +1,4 @@
+import { PAYOUT_UPDATES } from '../board/updates.ts';
 import type { ListKind } from '../list/list-kind.ts';
 import type { Page } from '../list/row-list.ts';
 import type { Totals } from '../list/totals.ts';
@@ -5,7 +6,6 @@ import type { Texts } from './locales/texts.ts';
 import { METHOD_LABELS } from './methods.ts';
 import {
   PAYOUT_DETAILS,
-  PAYOUT_TOPIC,
   PAYOUT_TOTALS,
   PAYOUTS,
   type Payout,
@@ -29,7 +29,7 @@ export const payouts: ListKind<Payout, Texts> = {
     document: PAYOUT_TOTALS,
     of: (answer) => (answer as { payoutTotals: Totals }).payoutTotals,
   },
-  topic: PAYOUT_TOPIC,
+  topic: { kinds: ['PAYOUT'], alone: PAYOUT_UPDATES },
   rowOf(update) {
     const { payout = null, previousStatus } = update as Partial<PayoutUpdate>;
     return { row: payout, previous: previousStatus };

@@ -1,9 +1,7 @@
-import { type LitElement, unsafeCSS } from 'lit';
-import { boardStyles } from '../board/board.styles.ts';
+import type { LitElement } from 'lit';
 import { BoardTexts } from '../board/board-texts.ts';
 import type { Listener } from '../board/events.ts';
-import { listStyles } from '../list/list.styles.ts';
-import { narrowStyles } from '../list/narrow.styles.ts';
+import { propertiesOf, stylesOf } from '../list/statics.ts';
 import { TotalsElement } from '../list/totals-element.ts';
 import type { PsaPayoutsEventMap } from './events.ts';
 import { texts } from './locales/pt-BR.ts';
@@ -110,21 +108,11 @@ const catalog = {
 export class PsaPayouts extends TotalsElement<Payout, Texts, PayoutStatus> implements PayoutsHost {
   // A getter, for a static field becomes a static block, which Babel's settings of React Native refuse.
   static override get styles() {
-    return [boardStyles, listStyles, styles, narrowStyles].map((text) => unsafeCSS(text));
+    return stylesOf(styles);
   }
 
   static override get properties() {
-    return {
-      ...TotalsElement.properties,
-      statuses: {},
-      methods: {},
-      requestedAfter: { attribute: 'requested-after' },
-      requestedBefore: { attribute: 'requested-before' },
-      amountCents: { attribute: 'amount-cents', type: Number },
-      externalId: { attribute: 'external-id' },
-      reference: {},
-      details: { type: Boolean },
-    };
+    return { ...TotalsElement.properties, ...propertiesOf(payouts) };
   }
 
   /** The shown statuses, separated by spaces. */
@@ -137,8 +125,6 @@ export class PsaPayouts extends TotalsElement<Payout, Texts, PayoutStatus> imple
   declare externalId: string | undefined;
   declare reference: string | undefined;
   declare sort: PayoutSort;
-  /** Whether a row that is selected opens its details. */
-  declare details: boolean;
 
   declare addEventListener: Listener<PsaPayoutsEventMap> & LitElement['addEventListener'];
   declare removeEventListener: Listener<PsaPayoutsEventMap> & LitElement['removeEventListener'];
@@ -146,7 +132,6 @@ export class PsaPayouts extends TotalsElement<Payout, Texts, PayoutStatus> imple
   constructor() {
     super(payouts, new BoardTexts<Texts>(catalog));
     this.statuses = '';
-    this.details = false;
   }
 
   /** The loaded payouts in the order of the table, drawn or not. */

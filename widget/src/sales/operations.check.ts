@@ -6,14 +6,12 @@ import {
   SALES,
   SALES_POLL,
   SALES_START,
-  SALES_TOPIC,
   SALES_TOTALS,
   type Sale,
   type SaleDetails,
   type SalePage,
   type SalePageVariables,
   type SalesTotals,
-  type SaleUpdate,
 } from './operations.ts';
 
 interface Setup {
@@ -27,10 +25,6 @@ const list = graphql(SALES);
 const poll = graphql(SALES_POLL);
 const totals = graphql(SALES_TOTALS);
 const details = graphql(SALE_DETAILS);
-const updates = graphql(
-  `subscription($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ${SALES_TOPIC.fields}}}`,
-);
-type Updates = ResultOf<typeof updates>['accountUpdates'];
 
 // A root field that is null has an error, and a request with an error is refused.
 type Present<Data> = { [Name in keyof Data]: NonNullable<Data[Name]> };
@@ -42,10 +36,8 @@ export type Checks = [
   Fits<Extract<NonNullable<ResultOf<typeof poll>['nodes']>[number], { reference: string }>, Sale>,
   Fits<Present<ResultOf<typeof totals>>['salesTotals'], SalesTotals>,
   Fits<Extract<ResultOf<typeof details>['node'], { reference: string }>, SaleDetails>,
-  Fits<Extract<Updates, { sale: object } | { refund: object }>, SaleUpdate>,
   Fits<SalePageVariables, VariablesOf<typeof start>>,
   Fits<SalePageVariables, VariablesOf<typeof list>>,
   Fits<Pick<SalePageVariables, 'filter'>, VariablesOf<typeof totals>>,
   Fits<{ first: number; ids: string[] }, VariablesOf<typeof poll>>,
-  Fits<{ after: string | null; kinds: ['CARD_PAYMENT', 'REFUND'] }, VariablesOf<typeof updates>>,
 ];

@@ -1,4 +1,4 @@
-import type { Topic } from '../board/hub.ts';
+import { SALE } from '../board/updates.ts';
 import type { Page, PageVariables } from '../list/row-list.ts';
 import type { Totals } from '../list/totals.ts';
 
@@ -121,13 +121,9 @@ export interface SaleDispute {
   closedAt: string | null;
 }
 
-const SHARED =
-  '__typename id status isFinal method amountCents refundedCents description customer{name email} canceledAt createdAt version';
-const FIELDS =
-  `${SHARED} ...on CardPayment{reference:orderCode}...on Payment{reference:paymentId}...on Charge{reference:chargeId}` as const;
 const ARGUMENTS = '($first:Int,$after:String,$last:Int,$before:String,$filter:SaleFilter)' as const;
 const LIST =
-  `sales(first:$first,after:$after,last:$last,before:$before,filter:$filter){totalCount nodes{${FIELDS}}pageInfo{hasNextPage hasPreviousPage startCursor endCursor}}` as const;
+  `sales(first:$first,after:$after,last:$last,before:$before,filter:$filter){totalCount nodes{${SALE}}pageInfo{hasNextPage hasPreviousPage startCursor endCursor}}` as const;
 
 /** The first query. It reads the cursor before the list, so that no update falls between the list and the stream. */
 export const SALES_START = `query SalesStart${ARGUMENTS}{updatesCursor updateKinds ${LIST}}` as const;
@@ -136,17 +132,11 @@ export const SALES = `query Sales${ARGUMENTS}{${LIST}}` as const;
 
 /** The polling query: the newest sales, and the loaded ones that can still change. */
 export const SALES_POLL =
-  `query SalesPoll($first:Int,$ids:[ID!]!,$filter:SaleFilter){sales(first:$first,filter:$filter){nodes{${FIELDS}}}nodes(ids:$ids){...on Sale{${FIELDS}}}}` as const;
+  `query SalesPoll($first:Int,$ids:[ID!]!,$filter:SaleFilter){sales(first:$first,filter:$filter){nodes{${SALE}}}nodes(ids:$ids){...on Sale{${SALE}}}}` as const;
 
 export const SALES_TOTALS =
   'query SalesTotals($filter:SaleFilter){salesTotals(filter:$filter,groupBy:[STATUS]){isExact groups{status count amountCents}}}' as const;
 
 const CREDITS = 'endToEndId returnedCredits{amountCents receivedAt returnedAt}';
 export const SALE_DETAILS =
-  `query SaleDetails($id:ID!){node(id:$id){...on Sale{${FIELDS} customer{externalId taxId}orderId serviceFeeCents netAmountCents refundableCents otherPaidCents expiresAt paidAt paidLate refundedAt failureReason unresolved refunds{refundId amountCents status reason failureReason createdAt completedAt failedAt}disputes{disputeId amountCents status createdAt closedAt}}...on CardPayment{releasedAt}...on Payment{${CREDITS}}...on Charge{${CREDITS} externalId splits{amountCents}}}}` as const;
-
-/** The changes of sales in the stream of the account. Other elements have a \`previousStatus\` of another type. */
-export const SALES_TOPIC = {
-  kinds: ['CARD_PAYMENT', 'PAYMENT', 'CHARGE', 'REFUND'],
-  fields: `...on CardPaymentUpdate{saleBefore:previousStatus sale:cardPayment{${SHARED} reference:orderCode}}...on PaymentUpdate{saleBefore:previousStatus sale:payment{${SHARED} reference:paymentId}}...on ChargeUpdate{saleBefore:previousStatus sale:charge{${SHARED} reference:chargeId}}...on RefundUpdate{refund{of{${FIELDS}}}}`,
-} as const satisfies Topic;
+  `query SaleDetails($id:ID!){node(id:$id){...on Sale{${SALE} customer{externalId taxId}orderId serviceFeeCents netAmountCents refundableCents otherPaidCents expiresAt paidAt paidLate refundedAt failureReason unresolved refunds{refundId amountCents status reason failureReason createdAt completedAt failedAt}disputes{disputeId amountCents status createdAt closedAt}}...on CardPayment{releasedAt}...on Payment{${CREDITS}}...on Charge{${CREDITS} externalId splits{amountCents}}}}` as const;

@@ -1,9 +1,7 @@
-import { type LitElement, unsafeCSS } from 'lit';
-import { boardStyles } from '../board/board.styles.ts';
+import type { LitElement } from 'lit';
 import { BoardTexts } from '../board/board-texts.ts';
 import type { Listener } from '../board/events.ts';
-import { listStyles } from '../list/list.styles.ts';
-import { narrowStyles } from '../list/narrow.styles.ts';
+import { propertiesOf, stylesOf } from '../list/statics.ts';
 import { TotalsElement } from '../list/totals-element.ts';
 import type { PsaSalesEventMap } from './events.ts';
 import { texts } from './locales/pt-BR.ts';
@@ -113,21 +111,11 @@ const catalog = {
 export class PsaSales extends TotalsElement<Sale, Texts, SaleStatus> {
   // A getter, for a static field becomes a static block, which Babel's settings of React Native refuse.
   static override get styles() {
-    return [boardStyles, listStyles, styles, narrowStyles].map((text) => unsafeCSS(text));
+    return stylesOf(styles);
   }
 
   static override get properties() {
-    return {
-      ...TotalsElement.properties,
-      statuses: {},
-      methods: {},
-      createdAfter: { attribute: 'created-after' },
-      createdBefore: { attribute: 'created-before' },
-      amountCents: { attribute: 'amount-cents', type: Number },
-      search: {},
-      details: { type: Boolean },
-      actions: {},
-    };
+    return { ...TotalsElement.properties, ...propertiesOf(sales), actions: {} };
   }
 
   /** The shown statuses, separated by spaces. */
@@ -139,8 +127,6 @@ export class PsaSales extends TotalsElement<Sale, Texts, SaleStatus> {
   declare amountCents: number | undefined;
   declare search: string | undefined;
   declare sort: SaleSort;
-  /** Whether a row that is selected opens its details. */
-  declare details: boolean;
   /** The requests that the details offer, separated by spaces. */
   declare actions: string | undefined;
 
@@ -150,7 +136,6 @@ export class PsaSales extends TotalsElement<Sale, Texts, SaleStatus> {
   constructor() {
     super(sales, new BoardTexts<Texts>(catalog));
     this.statuses = '';
-    this.details = false;
   }
 
   /** The loaded sales in the order of the table, drawn or not. */

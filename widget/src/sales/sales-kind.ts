@@ -1,5 +1,7 @@
+import { BOARD_UPDATES, SALE_UPDATES } from '../board/updates.ts';
 import type { ListKind } from '../list/list-kind.ts';
 import type { Page } from '../list/row-list.ts';
+import { createSearchField } from '../list/search-field.ts';
 import type { Totals } from '../list/totals.ts';
 import type { Texts } from './locales/texts.ts';
 import {
@@ -7,7 +9,6 @@ import {
   SALES,
   SALES_POLL,
   SALES_START,
-  SALES_TOPIC,
   SALES_TOTALS,
   type Sale,
   type SaleStatus,
@@ -33,7 +34,11 @@ export const sales: ListKind<Sale, Texts> = {
     document: SALES_TOTALS,
     of: (answer) => (answer as { salesTotals: Totals }).salesTotals,
   },
-  topic: SALES_TOPIC,
+  topic: {
+    kinds: ['CARD_PAYMENT', 'PAYMENT', 'CHARGE', 'REFUND'],
+    alone: SALE_UPDATES,
+    among: BOARD_UPDATES,
+  },
   rowOf(update) {
     const { sale, saleBefore, refund } = update as SaleUpdate;
     // That of a refund has its sale as it is now, whose own update says what it was before.
@@ -62,7 +67,7 @@ export const sales: ListKind<Sale, Texts> = {
     legend: 'method',
     options: (texts) => METHODS.map((method) => [method, texts.text(method)]),
   },
-  search: { property: 'search', label: 'searchLabel' },
+  search: createSearchField('search', 'searchLabel'),
   memberOf(condition, text) {
     if (condition !== 'search') return;
     if (text.includes('@')) return { customer: { email: text } };

@@ -8,7 +8,6 @@ import {
   STATEMENT,
   STATEMENT_POLL,
   STATEMENT_START,
-  STATEMENT_TOPIC,
   type StatementAnswer,
   type StatementVariables,
   type WalletEntry,
@@ -26,9 +25,6 @@ const list = graphql(STATEMENT);
 const poll = graphql(STATEMENT_POLL);
 const closing = graphql(CLOSING);
 const details = graphql(ENTRY_DETAILS);
-const updates = graphql(
-  `subscription($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ${STATEMENT_TOPIC.fields}}}`,
-);
 
 // A root field that is null has an error, and a request with an error is refused.
 type Present<Data> = { [Name in keyof Data]: NonNullable<Data[Name]> };
@@ -43,5 +39,4 @@ export type Checks = [
   Fits<StatementVariables, VariablesOf<typeof start>>,
   Fits<StatementVariables, VariablesOf<typeof list>>,
   Fits<{ startsAt: string; endsAt: string }, VariablesOf<typeof closing>>,
-  Fits<{ after: string | null; kinds: ['WALLET'] }, VariablesOf<typeof updates>>,
 ];

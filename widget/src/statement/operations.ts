@@ -1,4 +1,3 @@
-import type { Topic } from '../board/hub.ts';
 import type { Page, PageVariables } from '../list/row-list.ts';
 
 // The GraphQL documents of the statement and the types of their results; operations.check.ts fails to compile when they
@@ -135,9 +134,3 @@ export const CLOSING =
 export interface StatementAnswer {
   wallet: { statement: Page<WalletEntry> };
 }
-
-/** The changes of the wallet: each has written entries. */
-export const STATEMENT_TOPIC = {
-  kinds: ['WALLET'],
-  fields: '...on WalletUpdate{occurredAt}',
-} as const satisfies Topic;

@@ -5,19 +5,11 @@ export const styles = css`
   tr {
     grid-template-columns: minmax(9rem, 2.4fr) minmax(7.5rem, 1.6fr) minmax(7.5rem, 1fr) minmax(6.5rem, 0.6fr);
   }
-  .balance,
-  .created {
-    text-align: end;
-    font-variant-numeric: tabular-nums;
-  }
   .created .sort {
     flex-direction: row-reverse;
   }
   td.kind span {
     font-weight: 500;
-  }
-  td.kind small {
-    font: 0.8125rem ui-monospace, "SF Mono", Menlo, Consolas, monospace;
   }
   .in b {
     color: var(--_good);
@@ -44,12 +36,6 @@ export const styles = css`
     .base[lang] {
       --_row: 5.25rem;
     }
-    th:is(.amount, .balance) {
-      position: absolute;
-      inline-size: 1px;
-      overflow: hidden;
-      clip-path: inset(50%);
-    }
     tbody tr {
       grid-template-columns: minmax(48%, 1fr) minmax(0, auto);
     }
@@ -62,8 +48,6 @@ export const styles = css`
     }
     td:is(.created, .balance) {
       padding-block-start: 0.25rem;
-      color: var(--_muted);
-      font-size: 0.8125rem;
     }
     td.created {
       grid-column: 1;

@@ -1,12 +1,10 @@
-import { html, type LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
-import { boardStyles } from '../board/board.styles.ts';
+import { html, type LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { BoardTexts } from '../board/board-texts.ts';
 import type { Listener } from '../board/events.ts';
 import { line } from '../board/messages.ts';
 import { Figures } from '../list/figures.ts';
-import { listStyles } from '../list/list.styles.ts';
 import { ListElement } from '../list/list-element.ts';
-import { narrowStyles } from '../list/narrow.styles.ts';
+import { propertiesOf, stylesOf } from '../list/statics.ts';
 import { dayCells, dayOf, otherMoves, signed } from './entry-cells.ts';
 import type { PsaStatementEventMap } from './events.ts';
 import { texts } from './locales/pt-BR.ts';
@@ -107,19 +105,11 @@ const catalog = {
 export class PsaStatement extends ListElement<WalletEntry, Texts> implements StatementHost {
   // A getter, for a static field becomes a static block, which Babel's settings of React Native refuse.
   static override get styles() {
-    return [boardStyles, listStyles, styles, narrowStyles].map((text) => unsafeCSS(text));
+    return stylesOf(styles);
   }
 
   static override get properties() {
-    return {
-      ...ListElement.properties,
-      kinds: {},
-      createdAfter: { attribute: 'created-after' },
-      createdBefore: { attribute: 'created-before' },
-      amountCents: { attribute: 'amount-cents', type: Number },
-      reference: {},
-      details: { type: Boolean },
-    };
+    return { ...ListElement.properties, ...propertiesOf(statement) };
   }
 
   /** The shown kinds of entries, separated by spaces. */
@@ -129,8 +119,6 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> implements Sta
   declare amountCents: number | undefined;
   declare reference: string | undefined;
   declare sort: StatementSort;
-  /** Whether a row that is selected opens its details. */
-  declare details: boolean;
 
   declare addEventListener: Listener<PsaStatementEventMap> & LitElement['addEventListener'];
   declare removeEventListener: Listener<PsaStatementEventMap> & LitElement['removeEventListener'];
@@ -146,7 +134,6 @@ export class PsaStatement extends ListElement<WalletEntry, Texts> implements Sta
 
   constructor() {
     super(statement, new BoardTexts<Texts>(catalog));
-    this.details = false;
   }
 
   /** The loaded entries in the order of the table, drawn or not. */

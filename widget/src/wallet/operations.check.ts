@@ -1,7 +1,7 @@
 // Compiled and never shipped: checks the documents and hand-written types of operations.ts against the printed schema.
 import type { initGraphQLTada, ResultOf, VariablesOf } from 'gql.tada';
 import type { introspection } from '../graphql-env.d.ts';
-import { WALLET, WALLET_START, WALLET_TOPIC, type Wallet, type WalletStart } from './operations.ts';
+import { WALLET, WALLET_START, type WalletStart } from './operations.ts';
 
 interface Setup {
   introspection: introspection;
@@ -11,10 +11,6 @@ declare const graphql: initGraphQLTada<Setup>;
 
 const start = graphql(WALLET_START);
 const wallet = graphql(WALLET);
-const updates = graphql(
-  `subscription($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ${WALLET_TOPIC.fields}}}`,
-);
-type Updates = typeof updates;
 
 // A root field that is null has an error, and a request with an error is refused.
 type Present<Data> = { [Name in keyof Data]: NonNullable<Data[Name]> };
@@ -23,10 +19,8 @@ type Fits<Given extends Expected, Expected> = [Given, Expected];
 export type Checks = [
   Fits<Present<ResultOf<typeof start>>, WalletStart>,
   Fits<Present<ResultOf<typeof wallet>>['wallet'], WalletStart['wallet']>,
-  Fits<Extract<ResultOf<Updates>['accountUpdates'], { wallet: object }>['wallet'], Wallet>,
   Fits<
     { startsAt: string; endsAt: string; interval: 'DAY'; withHistory: boolean },
     VariablesOf<typeof start>
   >,
-  Fits<{ after: string | null; kinds: ['WALLET'] }, VariablesOf<Updates>>,
 ];

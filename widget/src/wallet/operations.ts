@@ -1,4 +1,4 @@
-import type { Topic } from '../board/hub.ts';
+import { WALLET_FIGURES } from '../board/updates.ts';
 
 // The GraphQL documents of the wallet and the types of their results; operations.check.ts fails to compile when they differ
 // from schema.graphql.
@@ -33,19 +33,10 @@ export interface WalletStart {
   wallet: Wallet & { statement: { nodes: { createdAt: string }[] }; history?: WalletBucket[] };
 }
 
-const FIELDS =
-  'balanceCents withdrawableCents pendingReleaseCents disputeBlockedCents subaccountsBalanceCents receivableCents cryptoBalanceLtc sandbox';
-
 const NEWEST = 'statement(first:1){nodes{createdAt}}';
 
 /** The first query. It reads the cursor before the wallet, so that no change falls between the wallet and the stream. */
 export const WALLET_START =
-  `query WalletStart($startsAt:DateTime!,$endsAt:DateTime!,$interval:HistoryInterval!,$withHistory:Boolean!){updatesCursor wallet{${FIELDS} ${NEWEST} history(startsAt:$startsAt,endsAt:$endsAt,interval:$interval)@include(if:$withHistory){endsAt closing{balanceCents}}}}` as const;
+  `query WalletStart($startsAt:DateTime!,$endsAt:DateTime!,$interval:HistoryInterval!,$withHistory:Boolean!){updatesCursor wallet{${WALLET_FIGURES} ${NEWEST} history(startsAt:$startsAt,endsAt:$endsAt,interval:$interval)@include(if:$withHistory){endsAt closing{balanceCents}}}}` as const;
 
-export const WALLET = `query WalletPoll{wallet{${FIELDS} ${NEWEST}}}` as const;
-
-/** The changes of the wallet in the stream of the account. */
-export const WALLET_TOPIC = {
-  kinds: ['WALLET'],
-  fields: `...on WalletUpdate{occurredAt wallet{${FIELDS}}}`,
-} as const satisfies Topic;
+export const WALLET = `query WalletPoll{wallet{${WALLET_FIGURES} ${NEWEST}}}` as const;

@@ -1,14 +1,8 @@
 import { BoardController } from '../board/board-controller.ts';
 import type { BoardHost } from '../board/board-host.ts';
 import { onceAFrame } from '../board/once-a-frame.ts';
-import {
-  WALLET,
-  WALLET_START,
-  WALLET_TOPIC,
-  type Wallet,
-  type WalletBucket,
-  type WalletStart,
-} from './operations.ts';
+import { BOARD_UPDATES, WALLET_UPDATES } from '../board/updates.ts';
+import { WALLET, WALLET_START, type Wallet, type WalletBucket, type WalletStart } from './operations.ts';
 
 const DAY_MS = 86_400_000;
 /** The longest history that is drawn by the hour. */
@@ -23,7 +17,7 @@ export interface WalletHost extends BoardHost {
 
 /** Reads the wallet with its history, and follows it. */
 export class WalletController extends BoardController<WalletHost> {
-  readonly topic = WALLET_TOPIC;
+  readonly topic = { kinds: ['WALLET'], alone: WALLET_UPDATES, among: BOARD_UPDATES };
   wallet: Wallet | undefined;
   history: readonly WalletBucket[] = [];
   /** The cursors of the latest updates: the stream goes back when another element joins, and shows them again. */
