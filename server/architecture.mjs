@@ -112,7 +112,7 @@ const NARROW = [
   {
     files: 'programs/console/',
     imports:
-      /^(?:programs\/console|kernel|api\/http)\/|\/model\.ts$|^access\/(?:keys|sessions)\.ts$|^money-in\/disputes\/files\.ts$|^webhooks\/(?:bulk|endpoints|tests)\.ts$|^state\/db\/log\.ts$/,
+      /^(?:programs\/console|kernel|api\/http)\/|\/model\.ts$|^access\/(?:keys|sessions)\.ts$|^money-in\/disputes\/files\.ts$|^money-out\/payouts\/batch\.ts$|^webhooks\/(?:bulk|endpoints|tests)\.ts$|^state\/db\/log\.ts$/,
   },
   { files: 'programs/demo/', imports: /^(?:programs\/demo|kernel|api\/http)\/|\/model\.ts$/ },
   {

@@ -233,8 +233,11 @@ export class ConsoleApp extends LitElement {
     this.busy = true;
     const result = await signOut();
     this.busy = false;
-    if (result.ok) this.#leave('');
-    else this.notice = `Não foi possível sair. ${refusalText(result.refusal)}`;
+    if (result.ok) {
+      // What a tab has kept of its account is not shown to the next one.
+      sessionStorage.clear();
+      this.#leave('');
+    } else this.notice = `Não foi possível sair. ${refusalText(result.refusal)}`;
   };
 
   #renderPage(entry: Entry): TemplateResult {

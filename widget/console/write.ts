@@ -1,4 +1,5 @@
 // Changes that the console requests of its own routes: no dashboard token makes any.
+import { nothing, type TemplateResult } from 'lit';
 import { type PostResult, postBody, postJson, type Refusal } from '../demo/shared/post-json.ts';
 import { refusalText } from '../demo/shared/refusals.ts';
 import type { PageAnswer } from '../src/board/page-request.ts';
@@ -25,9 +26,13 @@ export const isLost = ({ status }: Refusal) => status === 0 || status >= 500;
 
 /** The words for a refusal, those of a page first. */
 export function messageOf(refusal: Refusal, own: Words['refusals'] = {}): string {
+  return knownRefusal(refusal) ?? own[refusal.code ?? ''] ?? refusalText(refusal);
+}
+
+/** The words for a refusal of the session or of its key; null for another. */
+export function knownRefusal(refusal: Refusal): string | null {
   if (refusal.fields.some(({ path }) => path === 'key')) return WRONG_KEY;
-  if (isSignedOut(refusal)) return SESSION_OVER;
-  return own[refusal.code ?? ''] ?? refusalText(refusal);
+  return isSignedOut(refusal) ? SESSION_OVER : null;
 }
 
 /** The words for a refusal; undefined if the change was made. @throws for a lost answer: the change may have been made */
@@ -39,16 +44,17 @@ export function answerTo(result: PostResult<unknown>, own: Words['refusals'] = {
 
 /**
  * Posts a change for which the user of a session gives its key again; null if the user has declined. Without a session only a
- * change that `isFinal` is asked for.
+ * change that `isFinal` is asked for. `details`: the terms of the change, above the key.
  */
 export async function postWithKey<Body>(
   api: Api,
   title: string,
   post: (confirmed: { key?: string }) => Promise<PostResult<Body>>,
   isFinal = false,
+  details: TemplateResult | typeof nothing = nothing,
 ): Promise<PostResult<Body> | null> {
-  if (!api.asksForKey) return isFinal && !(await askToConfirm(title, api.leaving)) ? null : post({});
-  const key = await askForKey(title, api.leaving);
+  if (!api.asksForKey) return isFinal && !(await askToConfirm(title, api.leaving, details)) ? null : post({});
+  const key = await askForKey(title, api.leaving, details);
   return key === null ? null : post({ key });
 }
 

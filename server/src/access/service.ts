@@ -314,13 +314,14 @@ async function createFirstAccount(
   return { accountId, ...minted };
 }
 
-/** Reads the fees of an account's payouts, for the demo's dashboard. */
-export async function payoutFeesOf(
+/** Reads the settings of an account that its payouts depend on. */
+export async function payoutSettingsOf(
   sql: Sql,
   { accountId }: Tenant,
-): Promise<AccountSettings['payoutFeesCents']> {
+): Promise<Pick<AccountSettings, 'payoutFeesCents' | 'pixMaxCents'>> {
   const [account] = await selectAccounts(sql, [accountId]);
-  return account!.payoutFeesCents;
+  const { payoutFeesCents, pixMaxCents } = account!;
+  return { payoutFeesCents, pixMaxCents };
 }
 
 /** Reads the fees of the payouts of an account's subaccounts: its own part, and that of the service. */

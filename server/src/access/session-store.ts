@@ -86,6 +86,17 @@ export async function selectSession(sql: Sql, secretHash: string, now: Date): Pr
   };
 }
 
+/** Whether an API key is not revoked. */
+export async function isLiveKey(sql: Sql, keyId: string): Promise<boolean> {
+  const row = await sql
+    .selectFrom('api_key')
+    .select('id')
+    .where('id', '=', keyId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /**
  * Locks a session against its end until the transaction ends, beside others that do the same. Returns false if the session has
  * ended.

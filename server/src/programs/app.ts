@@ -1,8 +1,9 @@
 import { createAdministration, findManagedAccount, findNamedAccount } from '../access/administration.ts';
 import { tokens } from '../access/collections.ts';
 import { createRecentCallers, type RecentCallers } from '../access/recent-callers.ts';
-import { firstTenant, prepareToken, subaccountFeesOf } from '../access/service.ts';
+import { firstTenant, payoutSettingsOf, prepareToken, subaccountFeesOf } from '../access/service.ts';
 import { createSessionService } from '../access/session-service.ts';
+import { isLiveKey } from '../access/session-store.ts';
 import type { ServicesFor } from '../api/graphql/services.ts';
 import { createClientAddress } from '../api/http/client-address.ts';
 import { createExportRoute } from '../api/http/exports/routes.ts';
@@ -31,6 +32,8 @@ import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { createTokenAdministration } from '../money-in/card-payments/tokens/service.ts';
 import { createLtcControls } from '../money-in/ltc/service.ts';
 import { ltcPayments } from '../money-in/payments/collections.ts';
+import { createBatchSending } from '../money-out/payouts/batch-sending.ts';
+import { createPayoutBatches } from '../money-out/payouts/batch-service.ts';
 import type { Bank } from '../rails/bank.ts';
 import type { CommittedOfTenant } from '../state/commit/commit.ts';
 import { createCommitter } from '../state/commit/committer.ts';
@@ -295,10 +298,20 @@ export async function createApp({
       });
     }
     closing.push(() => runtime.close());
+    const payouts = () => runtime.servicesFor(MERCHANT).payouts;
+    const payoutBatches = createPayoutBatches({
+      ...{ database, committer, clock, payouts },
+      settingsOf: config.upstream ? null : (tenant) => payoutSettingsOf(database.sql, tenant),
+    });
+    const batchSending = createBatchSending({
+      ...{ database, committer, payouts, now: clock.now },
+      isLiveKey: (keyId) => isLiveKey(database.sql, keyId),
+      behind: records.behind,
+    });
     work = createWorkQueue({
       database,
       clock,
-      handlers: { ...runtime.tasks, ...retention.tasks },
+      handlers: { ...runtime.tasks, ...retention.tasks, ...batchSending.tasks },
       pool: WEBHOOK_POOL,
       onError(error, task) {
         // A lease is a random UUID, which could be taken for a PIX key, and means nothing to a reader.
@@ -441,11 +454,13 @@ export async function createApp({
     const consoleOperations = () => {
       // Those of a facade are getters, which a spread does not copy.
       const services = runtime.servicesFor(MERCHANT);
-      const { access, refunds, disputes, subscriptions, products, deliveries, subaccounts } = services;
+      const { access, refunds, disputes, subscriptions, products, deliveries, subaccounts, payouts } =
+        services;
       const { webhooks, webhookEndpoints, webhookTests, webhookRedeliveries } = services;
       return {
         ...{ access, refunds, disputes, subscriptions, products, deliveries, subaccounts },
         ...{ webhooks, webhookEndpoints, webhookTests, webhookRedeliveries },
+        ...{ payouts, payoutBatches },
         ...consoleOfMode,
         disputeFiles: runtime.embedded?.disputeFiles ?? null,
       };

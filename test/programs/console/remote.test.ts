@@ -59,3 +59,30 @@ test('Keys come from the configuration and fees from the service, and endpoints 
   const payout = { subaccountId: `sacc_${'0'.repeat(32)}`, amountCents: 500, pixKey: 'ana@example.com' };
   expect((await post('subaccounts/payout-terms', payout, headers)).body.fees).toBeNull();
 });
+
+test('A payout and a batch are requested of the service, each row once', async () => {
+  const { cookies } = await post('sign-in', { key: LIVE_KEY });
+  const headers = { cookie: cookies[0]!.split(';')[0]! };
+  await pair.service.controls.credit({ accountId: pair.accountIds.service, environment: 'live' }, 100_000);
+  const payout = { method: 'pix', amountCents: 5_000, destination: 'ana@psa.example' };
+  const terms = await post('payouts/terms', payout, headers);
+  expect(terms.body).toMatchObject({
+    feeCents: null,
+    destinationKind: 'email',
+    hourly: { most: 10, left: null },
+  });
+  const made = await post('payouts', { ...payout, idempotencyKey: 'one', key: LIVE_KEY }, headers);
+  expect([made.status, made.body.replayed]).toEqual([201, false]);
+  const rows = [6_000, 7_000].map((amountCents) => ({ ...payout, amountCents }));
+  const begun = await post('payouts/batches', { rows, idempotencyKey: 'many', key: LIVE_KEY }, headers);
+  expect(begun.status).toBe(201);
+  await pair.pass(60_000);
+  const { body } = await post('payouts/batches/newest', {}, headers);
+  expect(body.batch).toMatchObject({ status: 'finished', paid: 2, refused: [] });
+  const amounts = await pair.service.database.sql
+    .selectFrom('payout')
+    .select('amount_cents')
+    .orderBy('number')
+    .execute();
+  expect(amounts.map((row) => row.amount_cents)).toEqual([5_000, 6_000, 7_000]);
+});

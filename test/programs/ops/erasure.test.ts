@@ -298,7 +298,8 @@ const WITHOUT_PERSONS: readonly string[] = [
   ...['payment.ltc_address', 'payment.returned_credits', 'pix_subscription.returned_credits'],
   ...['pix_subscription.cancel_reason', 'pix_subscription.every', 'subscription_cycle.failure_reason'],
   ...['dispute.reason', 'dispute_shortfall.claims', 'ledger_account.name', 'posting.ledger_account'],
-  ...['pix_paid_order.name', 'task.slot_group', 'upstream_poll.name'],
+  ...['pix_paid_order.name', 'task.slot_group', 'upstream_poll.name', 'payout_batch.waiting'],
+  'payout_batch.cancel_reason',
 ];
 
 describe('what names a person', () => {

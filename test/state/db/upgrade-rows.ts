@@ -363,6 +363,9 @@ export const DATA: Record<string, string> = {
       (account_id, environment, number, entries, is_entry, seen_to, occurred_at, balance_delta, subaccounts_delta, pending_delta,
         dispute_hold_delta, ltc_delta, receivable_delta, unexplained, wallet, known)
       values (${TENANT}, 1, 0, false, 0, ${AT}, 0, 0, 0, 0, 0, 0, 0, '{}', '{}');`,
+  '0063_payout_batches': `
+    insert into payout_batch (batch_id, account_id, environment, payout_rows, rows_hash, created_at)
+      values ('pob_65f0c0ffee65f0c0ffee65f0', ${TENANT}, '[]', repeat('1', 64), ${AT});`,
 };
 
 /** A mirrored resource of another service. */

@@ -16,16 +16,6 @@ const PIX: TestDestination[] = [
   { destination: 'demora@psa.example', label: 'demora@psa.example', effect: 'leva 10 minutos' },
 ];
 
-const PIX_PLACEHOLDER = 'CPF, CNPJ, e-mail…';
-
-/** The forms of a destination, in the empty field. */
-export const PLACEHOLDERS: Partial<Record<PayableMethod, string>> = {
-  PIX: PIX_PLACEHOLDER,
-  PIX_TURBO: PIX_PLACEHOLDER,
-  LTC: 'ltc1…, L… ou M…',
-  USDT: 'T… ou 0x…',
-};
-
 /** A method without any is offered all the same. */
 export const TEST_DESTINATIONS: Partial<Record<PayableMethod, TestDestination[]>> = {
   PIX,

@@ -2,51 +2,27 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, parseCents } from '../shared/format.ts';
 import { KeyedRequests } from '../shared/keyed-requests.ts';
 import { PAYOUT_METHODS, type PayableMethod } from '../shared/payout-methods.ts';
+import {
+  errorsOf,
+  type FormErrors,
+  KEY_TYPES,
+  type KeyType,
+  PLACEHOLDERS,
+  recordOf,
+  renderTerms,
+  type Terms,
+} from '../shared/payout-terms.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
-import { refusalText, UNFIT } from '../shared/refusals.ts';
-import { PLACEHOLDERS, TEST_DESTINATIONS } from './destinations.ts';
+import { TEST_DESTINATIONS } from './destinations.ts';
 import { payoutDone } from './outcomes.ts';
 
 const CREDIT_CENTS = 100_000;
 
-/** A payout that the reader is asked to confirm. */
+/** A payout that the reader is asked to confirm, with the destination as it was written. */
 interface Confirmation {
-  method: PayableMethod;
-  amountCents: number;
-  feeCents: number;
-  destination: string;
-  /** The key in its normal form, and what it was taken for. */
-  terms: Pick<Terms, 'destination' | 'destinationKind'>;
+  terms: Terms;
+  written: string;
   pixKeyType: KeyType | '';
-}
-
-/** The terms that the server names of a payout before it is requested. */
-interface Terms {
-  feeCents: number;
-  destination: string;
-  destinationKind: string | null;
-}
-
-const KEY_TYPES = {
-  cpf: 'CPF',
-  cnpj: 'CNPJ',
-  phone: 'celular',
-  email: 'e-mail',
-  random: 'chave aleatória',
-} as const;
-type KeyType = keyof typeof KEY_TYPES;
-/** The names of what a destination was taken for. */
-const DESTINATION_KINDS: Readonly<Record<string, string>> = {
-  ...KEY_TYPES,
-  ltc_address: 'endereço Litecoin',
-  tron_address: 'endereço na TRON',
-  erc20_address: 'endereço na Ethereum',
-};
-
-interface FormErrors {
-  amount?: string;
-  destination?: string;
-  form?: string;
 }
 
 /** The form that requests a payout once the reader has confirmed its fee and what arrives, and offers to credit the demo's wallet while that is empty. */
@@ -188,23 +164,16 @@ export class PayoutForm extends LitElement {
     const { confirmation } = this;
     return html`
       <dialog aria-labelledby="payout-dialog-title" @close=${this.#onClose}>
-        ${confirmation === null ? nothing : this.#renderTerms(confirmation)}
+        ${confirmation === null ? nothing : this.#renderConfirmed(confirmation)}
       </dialog>
     `;
   }
 
-  #renderTerms({ method, amountCents, feeCents, terms }: Confirmation): TemplateResult {
-    const kind = DESTINATION_KINDS[terms.destinationKind ?? ''];
+  #renderConfirmed({ terms }: Confirmation): TemplateResult {
     return html`
       <form novalidate method="dialog" @submit=${this.#confirm}>
         <h2 id="payout-dialog-title">Confirmar o saque</h2>
-        <dl class="terms">
-          <div><dt>Forma de saque</dt><dd>${recordOf(method).label}</dd></div>
-          <div><dt>Para</dt><dd>${terms.destination}${kind ? ` (${kind})` : nothing}</dd></div>
-          <div><dt>Sai da carteira</dt><dd>${formatBrl(amountCents)}</dd></div>
-          <div><dt>Tarifa</dt><dd>${formatBrl(feeCents)}</dd></div>
-          <div class="net"><dt>Chega ao destino</dt><dd>${formatBrl(amountCents - feeCents)}</dd></div>
-        </dl>
+        ${renderTerms(terms)}
         <div class="dialog-buttons">
           <button type="button" class="secondary" @click=${this.#close}>Voltar</button>
           <button type="submit" class="primary">Confirmar saque</button>
@@ -305,12 +274,15 @@ export class PayoutForm extends LitElement {
     this.errors = {};
     this.done = '';
     const pixKeyType = recordOf(method).isAddress ? '' : this.keyType;
-    const result = await postJson<Terms>('/demo/dashboard/payout-terms', {
-      method: recordOf(method).wireName,
-      amountCents,
-      destination,
-      ...(pixKeyType && { pixKeyType }),
-    });
+    const result = await postJson<Pick<Terms, 'destination' | 'destinationKind'> & { feeCents: number }>(
+      '/demo/dashboard/payout-terms',
+      {
+        method: recordOf(method).wireName,
+        amountCents,
+        destination,
+        ...(pixKeyType && { pixKeyType }),
+      },
+    );
     this.sending = 'none';
     if (!result.ok)
       return this.#showErrors(
@@ -318,13 +290,11 @@ export class PayoutForm extends LitElement {
           ? errorsOf(result.refusal, method)
           : { form: 'Não foi possível saber a tarifa. Nada foi pedido: tente de novo.' },
       );
-    const { feeCents, ...terms } = result.body;
+    const { feeCents } = result.body;
     if (amountCents! <= feeCents)
       return this.#showErrors({ amount: `Tem de ser mais do que a tarifa, de ${formatBrl(feeCents)}.` });
-    this.confirmation = {
-      ...{ method, feeCents, destination, terms, pixKeyType },
-      amountCents: amountCents!,
-    };
+    const terms = { ...result.body, method, amountCents: amountCents! };
+    this.confirmation = { terms, written: destination, pixKeyType };
     await this.updateComplete;
     this.querySelector('dialog')?.showModal();
   }
@@ -340,16 +310,17 @@ export class PayoutForm extends LitElement {
   /** Requests the payout that was confirmed; the dialog closes by itself. */
   async #confirm(): Promise<void> {
     if (this.confirmation === null || this.sending !== 'none') return;
-    const { method, amountCents, destination, pixKeyType } = this.confirmation;
+    const { terms, written, pixKeyType } = this.confirmation;
+    const { method, amountCents } = terms;
     this.sending = 'payout';
     const result = await this.#requests.post<{ code: string; replayed: boolean }>('/demo/dashboard/payouts', {
       method: recordOf(method).wireName,
       amountCents,
-      destination,
+      destination: written,
       ...(pixKeyType && { pixKeyType }),
     });
     this.sending = 'none';
-    if (!result.ok) return this.#showErrors(errorsOf(result.refusal, method));
+    if (!result.ok) return this.#showErrors(demoErrorsOf(result.refusal, method));
     this.done = payoutDone(result.body);
     this.amount = '';
   }
@@ -377,54 +348,21 @@ export class PayoutForm extends LitElement {
   }
 }
 
-function recordOf(method: PayableMethod) {
-  return PAYOUT_METHODS.find((record) => record.method === method)!;
-}
-
 function testDestinationsOf(method: PayableMethod) {
   return TEST_DESTINATIONS[method] ?? [];
 }
 
-function errorsOf(refusal: Refusal, method: PayableMethod): FormErrors {
-  switch (refusal.code) {
-    case 'BAD_USER_INPUT':
-      return Object.assign({}, ...refusal.fields.map((field) => fieldError(field, method)));
-    case 'INSUFFICIENT_FUNDS':
-      if (method === 'LTC')
-        return { amount: 'O saldo em LTC não cobre este valor. O simulador credita LTC.' };
-      return { amount: `Só há ${formatBrl(refusal.withdrawableCents ?? 0)} para sacar agora.` };
-    case 'RATE_LIMITED': {
-      const minutes = Math.ceil((refusal.retryAfterSeconds ?? 3_600) / 60);
-      return {
-        form: `Limite de saques por hora atingido. Espere ${minutes} min, ou avance o relógio no simulador.`,
-      };
-    }
-    default:
-      if (refusal.status === 0 || refusal.status >= 500)
-        return {
-          form: 'Sem resposta. O pedido pode ter chegado: tente de novo, ele não sai em dobro.',
-        };
-      return { form: refusalText(refusal) };
-  }
-}
-
-function fieldError({ path, message }: { path: string; message: string }, method: PayableMethod): FormErrors {
-  if (path === 'pixKeyType') return { destination: 'A chave não é do tipo escolhido: confira os dois.' };
-  if (path === 'destination' && !message.startsWith('must be'))
-    return { destination: 'Este endereço não é aceito: o que fosse para ele se perderia.' };
-  if (path === 'destination')
+/** The words for a refusal, with what the simulator can do about it. */
+function demoErrorsOf(refusal: Refusal, method: PayableMethod): FormErrors {
+  if (refusal.code === 'RATE_LIMITED') {
+    const minutes = Math.ceil((refusal.retryAfterSeconds ?? 3_600) / 60);
     return {
-      destination: recordOf(method).isAddress
-        ? `Não é um endereço ${method} válido: confira o que foi colado.`
-        : 'Não é uma chave PIX: confira os dígitos do CPF ou CNPJ, o +55 do celular ou o e-mail.',
-    };
-  if (path === 'amountCents') {
-    const [, fee] = /\((R\$[^)]+)\)/.exec(message) ?? [];
-    return {
-      amount: fee ? `Tem de ser mais do que a tarifa, de ${fee}.` : 'Não é um valor que se possa sacar.',
+      form: `Limite de saques por hora atingido. Espere ${minutes} min, ou avance o relógio no simulador.`,
     };
   }
-  return { form: UNFIT };
+  if (refusal.code === 'INSUFFICIENT_FUNDS' && method === 'LTC')
+    return { amount: 'O saldo em LTC não cobre este valor. O simulador credita LTC.' };
+  return errorsOf(refusal, method);
 }
 
 customElements.define('payout-form', PayoutForm);

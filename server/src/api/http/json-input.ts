@@ -13,9 +13,9 @@ const MAX_ISSUES = 10;
  * Reads a body, which must be a JSON object, each of its members once.
  * @throws HttpError 400, 413, ValidationError (a member is given twice)
  */
-export async function readObject(request: IncomingMessage): Promise<object> {
+export async function readObject(request: IncomingMessage, limitBytes = BODY_LIMIT_BYTES): Promise<object> {
   assertPlainJson(request);
-  const text = await readBody(request, BODY_LIMIT_BYTES);
+  const text = await readBody(request, limitBytes);
   if (text.trim() === '') throw new HttpError(400, 'The body is empty');
   return objectIn(text);
 }

@@ -65,15 +65,7 @@ export function decideRequest(
 ): PayoutChange {
   const { method, amountCents, destination, externalId = null } = input;
   const feeCents = account.payoutFeesCents[method];
-  if (amountCents <= feeCents)
-    throw new ValidationError([
-      {
-        path: 'input.amountCents',
-        message: `must be more than the fee of ${feeCents} (${reaisText(feeCents)})`,
-      },
-    ]);
-  const { ceiling } = methodOf(method);
-  assertUnderCeiling(amountCents, ceiling && account[ceiling]);
+  assertAmount(input, account);
   const payout: OwnPayout = {
     withdrawalId,
     code,
@@ -109,6 +101,23 @@ export function decideRequest(
     ],
     sendAt: now,
   };
+}
+
+/** Refuses an amount that does not exceed the fee, or exceeds a ceiling. @throws ValidationError */
+export function assertAmount(
+  { method, amountCents }: Pick<RequestPayoutInput, 'method' | 'amountCents'>,
+  account: AccountSettings,
+): void {
+  const feeCents = account.payoutFeesCents[method];
+  if (amountCents <= feeCents)
+    throw new ValidationError([
+      {
+        path: 'input.amountCents',
+        message: `must be more than the fee of ${feeCents} (${reaisText(feeCents)})`,
+      },
+    ]);
+  const { ceiling } = methodOf(method);
+  assertUnderCeiling(amountCents, ceiling && account[ceiling]);
 }
 
 /** Refuses a payout that leaves less after the fee than its network carries. @throws ValidationError */

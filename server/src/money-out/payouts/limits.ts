@@ -1,4 +1,4 @@
-import { isAhead } from '../../kernel/clock.ts';
+import { isAhead, plusMs } from '../../kernel/clock.ts';
 import { RateLimitError } from '../../kernel/errors.ts';
 import { methodOf, PAYOUT_METHODS, type PayoutMethod } from '../../kernel/payout-methods/registry.ts';
 import type { OwnPayout } from './model.ts';
@@ -24,7 +24,7 @@ export interface RecentPayouts {
 /** The recent payouts after one more. */
 export function withOneMore(
   { all, byMethod }: RecentPayouts,
-  { method, requestedAt }: OwnPayout,
+  { method, requestedAt }: Pick<OwnPayout, 'method' | 'requestedAt'>,
 ): RecentPayouts {
   const { hourly } = methodOf(method);
   return {
@@ -36,15 +36,15 @@ export function withOneMore(
 }
 
 /**
- * Asserts the limits of any 60 minutes. A clock that was set back leaves instants in the future: an instant
- * more than a minute ahead does not count, because the wait would be longer than an hour.
- * @throws RateLimitError with the seconds until the next payout is possible
+ * Finds the limit of any 60 minutes that a payout would exceed now, with the longest wait; undefined for none. A clock that
+ * was set back leaves instants in the future: an instant more than a minute ahead does not count, because the wait would be
+ * longer than an hour.
  */
-export function assertWithinHourlyLimits(
+function findReached(
   method: PayoutMethod,
   { all, byMethod }: RecentPayouts,
   now: Date,
-): void {
+): { name: string; waitMs: number } | undefined {
   const { hourly } = methodOf(method);
   const waitMsAfter = (oldest: Date | undefined) =>
     oldest && !isAhead(oldest, now) ? oldest.getTime() + HOUR_MS - now.getTime() : 0;
@@ -54,9 +54,27 @@ export function assertWithinHourlyLimits(
       ? [{ name: `${hourly.most} ${hourly.inWords} an hour`, oldest: byMethod[method]?.[hourly.most - 1] }]
       : []),
   ];
-  const [reached] = limits
+  return limits
     .map(({ name, oldest }) => ({ name, waitMs: waitMsAfter(oldest) }))
     .filter(({ waitMs }) => waitMs > 0)
-    .sort((left, right) => right.waitMs - left.waitMs);
+    .sort((left, right) => right.waitMs - left.waitMs)[0];
+}
+
+/**
+ * Asserts the hourly limits.
+ * @throws RateLimitError with the seconds until the next payout is possible
+ */
+export function assertWithinHourlyLimits(method: PayoutMethod, recent: RecentPayouts, now: Date): void {
+  const reached = findReached(method, recent, now);
   if (reached) throw new RateLimitError(reached.name, Math.ceil(reached.waitMs / 1_000));
+}
+
+/** The instant at which the last of several payouts can be requested, if each is requested as soon as it can be, and no other. */
+export function lastRequestAt(methods: readonly PayoutMethod[], recent: RecentPayouts, now: Date): Date {
+  let [at, known] = [now, recent];
+  for (const method of methods) {
+    at = plusMs(at, findReached(method, known, at)?.waitMs ?? 0);
+    known = withOneMore(known, { method, requestedAt: at });
+  }
+  return at;
 }

@@ -313,21 +313,30 @@ export interface RequestPayoutInput {
   idempotencyKey?: string | null | undefined;
 }
 
-export const requestPayoutInput = z
-  .object({
-    method: z.enum(PAYOUT_METHODS, { error: 'UNKNOWN cannot be asked for' }),
-    amountCents: payoutAmount,
-    destination: z.string(),
-    pixKeyType,
-    externalId: externalIdText.nullish(),
-    idempotencyKey: idempotencyKeyText.nullish(),
-  })
-  .transform((input, context): RequestPayoutInput => {
-    const parsed = parseDestination(input.method, input.destination, input.pixKeyType);
-    if (parsed.destination !== null) return { ...input, destination: parsed.destination };
-    context.addIssue({ code: 'custom', path: [parsed.wrong], message: parsed.why });
-    return z.NEVER;
-  });
+/** The members of a request, with the destination as it was written. */
+export const requestPayoutFields = z.object({
+  method: z.enum(PAYOUT_METHODS, { error: 'UNKNOWN cannot be asked for' }),
+  amountCents: payoutAmount,
+  destination: z.string(),
+  pixKeyType,
+  externalId: externalIdText.nullish(),
+  idempotencyKey: idempotencyKeyText.nullish(),
+});
+
+/** Brings the destination of a request into its normal form, or names the member that is wrong. */
+export function withDestination<Input extends RequestPayoutInput>(
+  input: Input,
+  context: z.core.$RefinementCtx,
+): Input {
+  const parsed = parseDestination(input.method, input.destination, input.pixKeyType);
+  if (parsed.destination !== null) return { ...input, destination: parsed.destination };
+  context.addIssue({ code: 'custom', path: [parsed.wrong], message: parsed.why });
+  return z.NEVER;
+}
+
+export const requestPayoutInput = requestPayoutFields.transform(
+  (input, context): RequestPayoutInput => withDestination(input, context),
+);
 
 export interface PayoutFilter extends AmountFilter, Pick<DetailFilter, 'externalId' | 'reference'> {
   status?: readonly PayoutStatus[] | undefined;

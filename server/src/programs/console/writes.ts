@@ -21,9 +21,10 @@ import { REFUNDED_TYPES, type RefundService, refundInput } from '../../money-in/
 import type { SubscriptionService } from '../../money-in/subscriptions/model.ts';
 import { type Actions, confirmed } from './actions.ts';
 import { type CatalogueOperations, createCatalogueRoutes } from './catalogue.ts';
+import { createPayoutRoutes, type PayoutOperations } from './payout-routes.ts';
 
 /** The operations of the console that change something. */
-export interface ConsoleOperations extends CatalogueOperations {
+export interface ConsoleOperations extends CatalogueOperations, PayoutOperations {
   refunds: Pick<RefundService, 'request'>;
   disputes: Pick<DisputeService, 'submitEvidence' | 'accept'>;
   /** Null in front of another service, which stores no files of this one. */
@@ -129,6 +130,7 @@ export function createWriteRoutes({
       },
     ),
     ...createCatalogueRoutes({ operations, sameOrigin, actions }),
+    ...createPayoutRoutes({ operations, sameOrigin, actions }),
   ];
 }
 

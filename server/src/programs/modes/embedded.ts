@@ -5,7 +5,7 @@ import {
   createAccessService,
   createTokenMint,
   firstTenant,
-  payoutFeesOf,
+  payoutSettingsOf,
   prepareToken,
 } from '../../access/service.ts';
 import { type Brands, createBrandRoutes } from '../../api/checkout-page/brand.ts';
@@ -316,7 +316,7 @@ export async function createEmbeddedRuntime({
               methods: ['pix', 'card'],
               operations: {
                 ...services,
-                payoutFees: (tenant) => payoutFeesOf(database.sql, tenant),
+                payoutFees: async (tenant) => (await payoutSettingsOf(database.sql, tenant)).payoutFeesCents,
               },
             })
           : []),

@@ -72,6 +72,7 @@ export const SWEPT: readonly Swept[] = [
     key: { resource: 'text', resource_id: 'text', position: 'bigint' },
     columns: ['callback_url'],
   },
+  { table: 'payout_batch', key: { batch_id: 'text' }, columns: ['payout_rows'] },
   { table: 'simulated_transfer', key: NUMBER, columns: ['destination', 'reason'] },
   { table: 'upstream_intent', key: { operation: 'text', key: 'text' }, columns: ['summary', 'finding'] },
   { table: 'webhook_redelivery', key: { redelivery_id: 'text' }, columns: ['filter'] },

@@ -1,0 +1,140 @@
+import { plusMs } from '../../kernel/clock.ts';
+import {
+  hasDoneNothing,
+  InsufficientFundsError,
+  PaymentError,
+  PreconditionError,
+  RateLimitError,
+  UpstreamError,
+  ValidationError,
+} from '../../kernel/errors.ts';
+import type { Behind } from '../../kernel/records.ts';
+import { type Committer, put, type State } from '../../state/commit/commit.ts';
+import type { Database } from '../../state/db/database.ts';
+import type { TaskHandler } from '../../state/work/queue.ts';
+import type { Task } from '../../state/work/store.ts';
+import {
+  type BatchTask,
+  type BatchWait,
+  decideCancelBatch,
+  decideRow,
+  nextPlace,
+  type PayoutBatch,
+  paidOutcome,
+  type RowOutcome,
+  rowInput,
+  rowKey,
+  statusOfBatch,
+} from './batch.ts';
+import { batches, nextRowTask } from './batch-collections.ts';
+import { batchTable } from './batch-store.ts';
+import type { PayoutService } from './model.ts';
+
+/** The waits until a batch looks again whether it can go on. */
+const RETRY_MS = { INSUFFICIENT_FUNDS: 600_000, RECORDS_BEHIND: 60_000, UPSTREAM_UNAVAILABLE: 60_000 };
+
+/**
+ * Requests the rows of batches, one in each run. The payout and the mark of its row are two commits, because in front of another
+ * service the payout is a request: a row that is requested again after a crash has the same key, and is paid once.
+ */
+export function createBatchSending({
+  database,
+  committer,
+  payouts,
+  isLiveKey,
+  behind,
+  now,
+}: {
+  database: Database;
+  committer: Committer;
+  payouts: () => Pick<PayoutService, 'request' | 'findByKey'>;
+  isLiveKey: (keyId: string) => Promise<boolean>;
+  behind: () => Promise<Behind | null>;
+  now: () => Date;
+}): { tasks: Record<BatchTask, TaskHandler> } {
+  async function change(task: Task, decide: (batch: PayoutBatch, state: State) => Decided): Promise<void> {
+    await committer.change({
+      tenant: task,
+      read: (reader) => reader.load(batches, task.key),
+      decide(state) {
+        const { batch, nextAt } = decide(state.need(batches, task.key), state);
+        const tasks = nextAt && statusOfBatch(batch) === 'running' ? [nextRowTask(batch, nextAt)] : [];
+        return { outcome: undefined, writes: { records: [put(batches, batch)], tasks, done: [task] } };
+      },
+    });
+  }
+
+  const wait = (task: Task, waiting: BatchWait) =>
+    change(task, (batch) => ({
+      batch: statusOfBatch(batch) === 'running' ? { ...batch, waiting } : batch,
+      nextAt: waiting.until,
+    }));
+
+  const waitFor = (code: keyof typeof RETRY_MS): BatchWait => ({
+    code,
+    until: plusMs(now(), RETRY_MS[code]),
+  });
+
+  /** Requests a row. @throws the error, if the outcome is not known or may be another a moment later */
+  async function request(task: Task, batch: PayoutBatch, place: number): Promise<RowOutcome | BatchWait> {
+    const { outcome: _, ...row } = batch.rows[place]!;
+    try {
+      // An erasure may have changed the row.
+      const { data, error } = rowInput.safeParse(row);
+      if (error) throw new ValidationError(error.issues.map(({ path, message }) => toField(path, message)));
+      const { payout } = await payouts().request(task, { ...data, idempotencyKey: rowKey(batch, place) });
+      return paidOutcome(payout);
+    } catch (error) {
+      if (error instanceof RateLimitError)
+        return { code: 'RATE_LIMITED', until: plusMs(now(), error.retryAfterSeconds * 1_000) };
+      if (error instanceof InsufficientFundsError) return waitFor('INSUFFICIENT_FUNDS');
+      if (error instanceof PreconditionError && error.code === 'RECORDS_BEHIND')
+        return waitFor('RECORDS_BEHIND');
+      if (error instanceof UpstreamError && error.retryable) return waitFor('UPSTREAM_UNAVAILABLE');
+      if (!(error instanceof PaymentError) || !hasDoneNothing(error)) throw error;
+      const [field] = error instanceof ValidationError ? error.fields : [];
+      return {
+        refused: error.code,
+        field: field?.path.replace(/^input\./, '') ?? null,
+        message: field?.message ?? error.message,
+      };
+    }
+  }
+
+  return {
+    tasks: {
+      async 'payout.batch'(task) {
+        const [batch] = await batchTable.load(database.sql, task, [task.key]);
+        const place = batch ? nextPlace(batch) : -1;
+        if (!batch || place < 0) return;
+        const mark = (outcome: RowOutcome) =>
+          change(task, (before, state) => ({
+            batch: decideRow(before, place, outcome, state.now),
+            nextAt: state.now,
+          }));
+        const isRunning = statusOfBatch(batch) === 'running';
+        const missing = isRunning ? await behind() : null;
+        // The batch may have been canceled in what is missing.
+        if (missing && batch.createdAt <= missing.until) return wait(task, waitFor('RECORDS_BEHIND'));
+        // A run before may have ended between the payout and its mark; the batch may have been canceled then.
+        const made = await payouts().findByKey(task, rowKey(batch, place));
+        if (made) return mark(paidOutcome(made));
+        if (!isRunning) return;
+        if (batch.keyId !== null && !(await isLiveKey(batch.keyId)))
+          return change(task, (before, state) => ({
+            batch: decideCancelBatch(before, 'key_revoked', state.now),
+            nextAt: null,
+          }));
+        const outcome = await request(task, batch, place);
+        return 'until' in outcome ? wait(task, outcome) : mark(outcome);
+      },
+    },
+  };
+}
+
+interface Decided {
+  batch: PayoutBatch;
+  nextAt: Date | null;
+}
+
+const toField = (path: readonly PropertyKey[], message: string) => ({ path: String(path[0]), message });

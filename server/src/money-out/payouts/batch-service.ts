@@ -1,0 +1,157 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { NotFoundError, ValidationError } from '../../kernel/errors.ts';
+import { hashInput } from '../../kernel/input-hash.ts';
+import { methodOf } from '../../kernel/payout-methods/registry.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { type Committer, put } from '../../state/commit/commit.ts';
+import { readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
+import type { Database } from '../../state/db/database.ts';
+import {
+  type BatchRow,
+  checkOf,
+  decideBatch,
+  decideCancelBatch,
+  type PayoutBatch,
+  type PayoutBatchService,
+  parseRows,
+  statusOfBatch,
+} from './batch.ts';
+import { batches, NEWEST, newestBatch, nextRowTask } from './batch-collections.ts';
+import { selectNewestBatch, selectSameRows } from './batch-store.ts';
+import { assertAmount } from './decisions.ts';
+import { LIMITED_METHODS, lastRequestAt, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
+import { type AccountSettings, type PayoutFilter, type PayoutService, variantOf } from './model.ts';
+
+const REQUEST = 'requestPayoutBatch';
+
+/** Batches of payouts: a request is a record and a task. */
+export function createPayoutBatches({
+  database,
+  committer,
+  clock,
+  payouts,
+  settingsOf,
+}: {
+  database: Database;
+  committer: Committer;
+  clock: Clock;
+  payouts: () => Pick<PayoutService, 'listKept'>;
+  /** Reads the fees and the ceiling of an account; null in front of another service, which has them. */
+  settingsOf: ((tenant: Tenant) => Promise<AccountSettings>) | null;
+}): PayoutBatchService {
+  const readSettings = async (tenant: Tenant) => (settingsOf ? settingsOf(tenant) : null);
+
+  /** Reads the payouts that the hourly limits count. In front of another service they are those that it has shown. */
+  async function readRecent(tenant: Tenant): Promise<RecentPayouts> {
+    const newest = async (limit: number, filter: PayoutFilter = {}) => {
+      const range = { end: 'first', limit, after: undefined, before: undefined, ...filter } as const;
+      const { items } = await payouts().listKept(tenant, range);
+      return items
+        .flatMap(({ payout }) => payout.requestedAt ?? [])
+        .sort((left, right) => right.getTime() - left.getTime());
+    };
+    const ofMethods = LIMITED_METHODS.map(
+      async ({ method, most }) => [method, await newest(most, { method: [method] })] as const,
+    );
+    return {
+      all: await newest(PAYOUTS_AN_HOUR),
+      byMethod: Object.fromEntries(await Promise.all(ofMethods)),
+    };
+  }
+
+  const endOf = async (tenant: Tenant, rows: readonly Pick<BatchRow, 'method'>[]) =>
+    lastRequestAt(
+      rows.map(({ method }) => method),
+      await readRecent(tenant),
+      clock.now(),
+    );
+
+  return {
+    async terms(tenant, input) {
+      const { method, destination } = input;
+      const [settings, recent] = await Promise.all([readSettings(tenant), readRecent(tenant)]);
+      if (settings) assertAmount(input, settings);
+      const now = clock.now();
+      const isCounted = (at: Date) => at.getTime() > now.getTime() - HOUR_MS;
+      return {
+        feeCents: settings?.payoutFeesCents[method] ?? null,
+        destination,
+        destinationKind: variantOf(method, destination),
+        hourly: {
+          most: PAYOUTS_AN_HOUR,
+          left: settings && PAYOUTS_AN_HOUR - recent.all.filter(isCounted).length,
+          mostOfMethod: methodOf(method).hourly?.most ?? null,
+        },
+        possibleAt: lastRequestAt([method], recent, now),
+      };
+    },
+
+    async check(tenant, given) {
+      const settings = await readSettings(tenant);
+      const parsed = parseRows(given, settings);
+      const { rows } = parsed;
+      const confirmedBefore = await selectSameRows(database.sql, tenant, hashInput(rows));
+      return { ...checkOf(parsed, settings), confirmedBefore, endsAt: await endOf(tenant, rows) };
+    },
+
+    async request(tenant, { rows: given, idempotencyKey: key, keyId }) {
+      const { rows, errors } = parseRows(given, await readSettings(tenant));
+      const inputHash = hashInput(given);
+      return committer.change<{ batch: PayoutBatch; replayed: boolean }>({
+        tenant,
+        read: (reader) =>
+          Promise.all([
+            reader.load(newestBatch, NEWEST),
+            readReplay(reader, REQUEST, key, (made) => reader.load(batches, made)),
+          ]),
+        decide(state) {
+          const before = replayed(state, REQUEST, key, inputHash);
+          if (before !== null) return { outcome: { batch: state.need(batches, before), replayed: true } };
+          if (errors.length > 0)
+            throw new ValidationError(
+              errors.slice(0, 10).map(({ row, field, message }) => ({
+                path: `rows.${String(row)}.${field}`,
+                message,
+              })),
+            );
+          const newest = state.get(newestBatch, NEWEST);
+          const running = newest && statusOfBatch(newest) === 'running' ? newest : null;
+          const batch = decideBatch(rows, { keyId, running, now: state.now });
+          return {
+            outcome: { batch, replayed: false },
+            writes: {
+              records: [
+                put(batches, batch),
+                put(newestBatch, batch),
+                remember({ operation: REQUEST, key, inputHash, resourceId: batch.batchId }),
+              ],
+              tasks: [nextRowTask(batch, state.now)],
+            },
+          };
+        },
+      });
+    },
+
+    cancel: (tenant, batchId) =>
+      committer.change({
+        tenant,
+        read: (reader) => reader.load(batches, batchId),
+        decide(state) {
+          const found = state.get(batches, batchId);
+          if (!found) throw new NotFoundError('Batch of payouts not found');
+          const batch = decideCancelBatch(found, 'merchant', state.now);
+          return { outcome: batch, writes: { records: [put(batches, batch)] } };
+        },
+      }),
+
+    async newest(tenant) {
+      const batch = await selectNewestBatch(database.sql, tenant);
+      if (!batch) return null;
+      const waiting = batch.rows.filter(({ outcome }) => outcome === null);
+      const endsAt = statusOfBatch(batch) === 'running' ? await endOf(tenant, waiting) : null;
+      return { batch, endsAt };
+    },
+  };
+}
+
+const HOUR_MS = 3_600_000;

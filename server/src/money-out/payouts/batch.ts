@@ -1,0 +1,255 @@
+import { z } from 'zod';
+import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
+import { objectId } from '../../kernel/ids.ts';
+import { hashInput } from '../../kernel/input-hash.ts';
+import type { Cents } from '../../kernel/money.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { assertAmount } from './decisions.ts';
+import {
+  type AccountSettings,
+  maskDestination,
+  type OwnPayout,
+  type Payout,
+  payoutIdOf,
+  type RequestPayoutInput,
+  requestPayoutFields,
+  withDestination,
+} from './model.ts';
+
+// Payouts that are confirmed together. They are requested one after the other, in the background, as the hourly limits allow.
+
+/** The most rows of a batch: a hundred hours of the limit that all payouts share. */
+export const MAX_ROWS = 1_000;
+/** The most errors of rows that a check names. */
+const MAX_ERRORS = 100;
+
+/** The payout that a row has become, or the reason for which it never will. */
+export type RowOutcome =
+  | { payoutId: string; code: string | null }
+  | { refused: string; field: string | null; message: string };
+
+/** A row of a batch. The destination is masked once there is an outcome, or nothing more is requested. */
+export interface BatchRow
+  extends Pick<RequestPayoutInput, 'method' | 'amountCents' | 'destination' | 'pixKeyType' | 'externalId'> {
+  /** Null until it has been requested. */
+  outcome: RowOutcome | null;
+}
+
+/** The wait before the next row is requested. */
+export interface BatchWait {
+  code: 'RATE_LIMITED' | 'INSUFFICIENT_FUNDS' | 'RECORDS_BEHIND' | 'UPSTREAM_UNAVAILABLE';
+  until: Date;
+}
+
+/** A batch. All instants in UTC. */
+export interface PayoutBatch {
+  batchId: string;
+  /** The API key that has confirmed it; null of an open console. */
+  keyId: string | null;
+  rows: readonly BatchRow[];
+  rowsHash: string;
+  waiting: BatchWait | null;
+  createdAt: Date;
+  finishedAt: Date | null;
+  canceledAt: Date | null;
+  cancelReason: 'merchant' | 'key_revoked' | null;
+}
+
+export type BatchStatus = 'running' | 'finished' | 'canceled';
+
+export function statusOfBatch({ finishedAt, canceledAt }: PayoutBatch): BatchStatus {
+  if (canceledAt !== null) return 'canceled';
+  return finishedAt === null ? 'running' : 'finished';
+}
+
+export function isBatchId(text: string): boolean {
+  return /^pob_[0-9a-f]{24}$/.test(text);
+}
+
+export const batchIdText = z.string().refine(isBatchId, 'must be pob_ and 24 hex digits');
+
+/** The idempotency key of a row's payout. It follows from the batch, so a row that is requested again is paid once. */
+export const rowKey = ({ batchId }: Pick<PayoutBatch, 'batchId'>, place: number) =>
+  `${batchId}-${String(place + 1)}`;
+
+/** The place of the next row; -1 if each has an outcome. */
+export const nextPlace = ({ rows }: PayoutBatch): number => rows.findIndex(({ outcome }) => outcome === null);
+
+// ── The check ───────────────────────────────────────────────────────────────────────────────────
+
+/** A mistake in a row, which counts from 1. */
+export interface RowError {
+  row: number;
+  field: string;
+  message: string;
+}
+
+export interface ParsedRows {
+  rows: Omit<BatchRow, 'outcome'>[];
+  errors: RowError[];
+}
+
+/** A row as it is given. A member that is not known would be lost in silence. */
+export const rowInput = requestPayoutFields
+  .omit({ idempotencyKey: true })
+  .strict()
+  .transform(withDestination);
+
+/** Reads the rows of a batch: each as a request for a payout. Without settings, in front of another service, no fee is known. */
+export function parseRows(given: readonly unknown[], settings: AccountSettings | null): ParsedRows {
+  const rows: ParsedRows['rows'] = [];
+  const errors: RowError[] = [];
+  for (const [place, each] of given.entries()) {
+    const { data, error } = rowInput.safeParse(each);
+    if (error) {
+      for (const { path, message } of error.issues)
+        errors.push({ row: place + 1, field: String(path[0] ?? 'row'), message });
+      continue;
+    }
+    const { method, amountCents, destination, pixKeyType, externalId } = data;
+    const row = {
+      ...{ method, amountCents, destination },
+      ...(pixKeyType && { pixKeyType }),
+      ...(externalId && { externalId }),
+    };
+    rows.push(row);
+    if (settings) errors.push(...amountErrors(row, settings, place + 1));
+  }
+  return { rows, errors: errors.slice(0, MAX_ERRORS) };
+}
+
+function amountErrors(row: ParsedRows['rows'][number], settings: AccountSettings, nth: number): RowError[] {
+  try {
+    assertAmount(row, settings);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    return error.fields.map(({ message }) => ({ row: nth, field: 'amountCents', message }));
+  }
+}
+
+/** The rows that have the method, the destination and the amount of another, by their numbers. */
+function duplicatesIn(rows: ParsedRows['rows']): number[][] {
+  const byPayout = Map.groupBy(rows.keys(), (place) => {
+    const { method, destination, amountCents } = rows[place]!;
+    return hashInput([method, destination, amountCents]);
+  });
+  return [...byPayout.values()]
+    .filter((places) => places.length > 1)
+    .map((places) => places.map((place) => place + 1));
+}
+
+/** The sums of a batch before it is confirmed, or the errors that keep it from being. */
+export interface BatchCheck {
+  errors: RowError[];
+  count: number;
+  totalCents: Cents;
+  /** Null in front of another service, which names its fees with the payout. */
+  feesCents: Cents | null;
+  /** Groups of rows with one method, destination and amount. */
+  duplicates: number[][];
+  /** The instant at which the newest batch with the same rows was confirmed; null if there is none. */
+  confirmedBefore: Date | null;
+  /** The instant at which the last row can be requested, if nothing else is. */
+  endsAt: Date;
+}
+
+export function checkOf(
+  { rows, errors }: ParsedRows,
+  settings: AccountSettings | null,
+): Omit<BatchCheck, 'confirmedBefore' | 'endsAt'> {
+  const sum = (cents: (row: ParsedRows['rows'][number]) => Cents) =>
+    rows.reduce((total, row) => total + cents(row), 0);
+  return {
+    errors,
+    count: rows.length,
+    totalCents: sum(({ amountCents }) => amountCents),
+    feesCents: settings && sum(({ method }) => settings.payoutFeesCents[method]),
+    duplicates: duplicatesIn(rows),
+  };
+}
+
+// ── Decisions ───────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Decides a new batch. A second one would make the end of the first unknown.
+ * @throws PreconditionError (LIMIT_REACHED) while another one is running
+ */
+export function decideBatch(
+  rows: ParsedRows['rows'],
+  { keyId, running, now }: { keyId: string | null; running: PayoutBatch | null; now: Date },
+): PayoutBatch {
+  if (running) throw new PreconditionError('LIMIT_REACHED', 'Another batch of payouts is running');
+  return {
+    batchId: `pob_${objectId()}`,
+    keyId,
+    rows: rows.map((row) => ({ ...row, outcome: null })),
+    rowsHash: hashInput(rows),
+    ...{ waiting: null, createdAt: now, finishedAt: null, canceledAt: null, cancelReason: null },
+  };
+}
+
+/** Decides the outcome of a row. One that a row has stays. */
+export function decideRow(batch: PayoutBatch, place: number, outcome: RowOutcome, now: Date): PayoutBatch {
+  const rows = batch.rows.map((row, nth) =>
+    nth === place && row.outcome === null ? { ...masked(row), outcome } : row,
+  );
+  const after = { ...batch, rows, waiting: null };
+  const isLast = nextPlace(after) < 0 && statusOfBatch(batch) === 'running';
+  return isLast ? { ...after, finishedAt: now } : after;
+}
+
+/** A canceled batch requests nothing more; what it has requested goes on. One that has ended stays as it is. */
+export function decideCancelBatch(
+  batch: PayoutBatch,
+  cancelReason: NonNullable<PayoutBatch['cancelReason']>,
+  now: Date,
+): PayoutBatch {
+  if (statusOfBatch(batch) !== 'running') return batch;
+  return { ...batch, rows: batch.rows.map(masked), waiting: null, canceledAt: now, cancelReason };
+}
+
+function masked(row: BatchRow): BatchRow {
+  return { ...row, destination: maskDestination(row, { masksPublic: false }) };
+}
+
+/** The outcome of a row that was paid. */
+export const paidOutcome = (payout: Payout): RowOutcome => ({
+  payoutId: payoutIdOf(payout),
+  code: payout.code,
+});
+
+// ── The port ────────────────────────────────────────────────────────────────────────────────────
+
+/** The terms of a payout before it is requested. */
+export interface PayoutTerms extends Pick<OwnPayout, 'destination' | 'destinationKind'> {
+  /** Null in front of another service, which names its fees with the payout. */
+  feeCents: Cents | null;
+  /** The most payouts in any 60 minutes, how many of them can be requested now, and the most of this method; null if it is not known, or there is no other. */
+  hourly: { most: number; left: number | null; mostOfMethod: number | null };
+  /** The instant at which this payout can be requested. */
+  possibleAt: Date;
+}
+
+/** The payouts that a person requests at the console, in numbers. */
+export interface PayoutBatchService {
+  /** Tells the terms of a payout. @throws ValidationError (the amount does not exceed the fee, or exceeds a ceiling) */
+  terms(tenant: Tenant, input: RequestPayoutInput): Promise<PayoutTerms>;
+  /** Checks rows, each of the form of `rowInput`, and requests nothing. */
+  check(tenant: Tenant, rows: readonly unknown[]): Promise<BatchCheck>;
+  /**
+   * Confirms a batch, whose payouts are requested in the background. The same key and rows give the same batch.
+   * @throws ValidationError for a row that is wrong, IdempotencyError, PreconditionError (LIMIT_REACHED: another is running)
+   */
+  request(
+    tenant: Tenant,
+    input: { rows: readonly unknown[]; idempotencyKey: string; keyId: string | null },
+  ): Promise<{ batch: PayoutBatch; replayed: boolean }>;
+  /** Ends a batch before its last row. @throws NotFoundError */
+  cancel(tenant: Tenant, batchId: string): Promise<PayoutBatch>;
+  /** Finds the newest batch, with the instant at which its last row can be requested; null if there is none. */
+  newest(tenant: Tenant): Promise<{ batch: PayoutBatch; endsAt: Date | null } | null>;
+}
+
+/** The task that requests the next row of a batch. */
+export type BatchTask = 'payout.batch';

@@ -1,0 +1,317 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Tenant } from '../../../server/src/kernel/tenant.ts';
+import { addAccount, addKey } from '../../support/accounts.ts';
+import { LIVE_KEY, startApp, type TestApp } from '../../support/app.ts';
+import { fund } from '../../support/funds.ts';
+import { silent } from '../../support/templates.ts';
+
+// The payouts that the console requests, one or many.
+
+const HOUR_MS = 3_600_000;
+const lines: object[] = [];
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({
+    environment: { PSA_CONSOLE: 'on' },
+    log: { ...silent, info: (fields) => void lines.push(fields) },
+  });
+});
+afterAll(() => app?.close());
+
+/** A merchant at the console: limits count by the hour, so each test has its own. */
+interface Merchant {
+  tenant: Tenant;
+  key: string;
+  post: (path: string, input?: object, headers?: Record<string, string>) => Promise<Answer>;
+}
+
+interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: the JSON of any route
+  body: any;
+  cookies: string[];
+}
+
+async function post(path: string, input: object, headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(`${app.url}/console/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: app.url, ...headers },
+    body: JSON.stringify(input),
+  });
+  return { status: response.status, body: await response.json(), cookies: response.headers.getSetCookie() };
+}
+
+async function enter(key: string): Promise<Merchant['post']> {
+  const { cookies } = await post('sign-in', { key });
+  const cookie = cookies[0]!.split(';')[0]!;
+  return (path, input = {}, headers = {}) => post(path, input, { cookie, ...headers });
+}
+
+async function merchant(cents = 10_000_000): Promise<Merchant> {
+  const tenant = { accountId: await addAccount(app, { pixMaxCents: 500_000 }), environment: 'live' } as const;
+  await fund({ database: app.database, tenant }, { cents });
+  const key = await addKey(app, tenant);
+  return { tenant, key, post: await enter(key) };
+}
+
+const PIX = { method: 'pix', amountCents: 15_000, destination: 'ana@psa.example' };
+const rowsOf = (count: number) =>
+  Array.from({ length: count }, (_, nth) => ({ ...PIX, amountCents: 10_000 + nth, externalId: `F-${nth}` }));
+const payoutsOf = async ({ tenant }: Pick<Merchant, 'tenant'>) =>
+  app.database.sql
+    .selectFrom('payout')
+    .select(['amount_cents', 'external_id', 'withdrawal_id'])
+    .where('account_id', '=', tenant.accountId)
+    .orderBy('number')
+    .execute();
+const newestOf = async ({ post }: Merchant) => (await post('payouts/batches/newest')).body.batch;
+
+async function confirm({ post, key }: Merchant, rows: object[], idempotencyKey = 'lote-1'): Promise<string> {
+  const { status, body } = await post('payouts/batches', { rows, key, idempotencyKey });
+  expect([status, body.replayed]).toEqual([201, false]);
+  return body.batchId;
+}
+
+test('A payout shows its terms, asks for the key of the session again, and is made once for its idempotency key', async () => {
+  const { post, key, tenant } = await merchant();
+  const input = { ...PIX, destination: '(11) 98765-4321', pixKeyType: 'phone' };
+  const terms = await post('payouts/terms', input);
+  expect([terms.status, terms.body]).toEqual([
+    200,
+    {
+      feeCents: 100,
+      destination: '+5511987654321',
+      destinationKind: 'phone',
+      hourly: { most: 10, left: 10, mostOfMethod: null },
+      possibleAt: app.clock.now().toISOString(),
+    },
+  ]);
+  const from = lines.length;
+  for (const wrong of [undefined, LIVE_KEY]) {
+    const refused = await post('payouts', { ...input, idempotencyKey: 'p-1', key: wrong });
+    expect([refused.status, refused.body.fields[0].path]).toEqual([400, 'key']);
+  }
+  expect(await payoutsOf({ tenant })).toEqual([]);
+  const made = await post('payouts', { ...input, idempotencyKey: 'p-1', key });
+  const again = await post('payouts', { ...input, idempotencyKey: 'p-1', key });
+  expect([made.status, made.body.replayed, again.body]).toEqual([
+    201,
+    false,
+    { ...made.body, replayed: true },
+  ]);
+  expect(await payoutsOf({ tenant })).toHaveLength(1);
+  expect(lines.slice(from).filter((line) => 'audit' in line)).toMatchObject([
+    { audit: 'wrong key' },
+    { audit: 'payout', amountCents: 15_000, outcome: 'begun' },
+    { audit: 'payout', code: made.body.code, outcome: 'done' },
+    { audit: 'payout', outcome: 'begun' },
+    { audit: 'payout', replayed: true, outcome: 'done' },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain('11987654321');
+  expect((await post('payouts/terms', input)).body.hourly.left).toBe(9);
+});
+
+test('A batch is checked whole: each bad row is named, and nothing is requested', async () => {
+  const { post, key, tenant } = await merchant();
+  const rows = [
+    PIX,
+    { ...PIX, destination: '=1+1' },
+    { ...PIX, amountCents: 100 },
+    { ...PIX, amountCents: 500_001 },
+    PIX,
+    { ...PIX, method: 'boleto' },
+    'x',
+  ];
+  const { body } = await post('payouts/batches/check', { rows });
+  expect(body.errors.map(({ row, field }: { row: number; field: string }) => [row, field])).toEqual([
+    [2, 'destination'],
+    [3, 'amountCents'],
+    [4, 'amountCents'],
+    [6, 'method'],
+    [7, 'row'],
+  ]);
+  const refused = await post('payouts/batches', { rows, key, idempotencyKey: 'lote' });
+  expect([refused.status, refused.body.fields[0].path]).toEqual([400, 'rows.2.destination']);
+  const many = await post('payouts/batches/check', { rows: rowsOf(1_001) });
+  expect([many.status, many.body.fields[0].path]).toEqual([400, 'rows']);
+  const good = await post('payouts/batches/check', { rows: [PIX, ...rowsOf(11), PIX] });
+  expect(good.body).toEqual({
+    errors: [],
+    count: 13,
+    totalCents: 140_055,
+    feesCents: 1_300,
+    duplicates: [[1, 13]],
+    confirmedBefore: null,
+    endsAt: new Date(app.clock.now().getTime() + HOUR_MS).toISOString(),
+  });
+  expect(await payoutsOf({ tenant })).toEqual([]);
+});
+
+test('A batch asks for the key, is made once, and drains at the limit of the hour until its foretold end', async () => {
+  const own = await merchant();
+  const rows = rowsOf(12);
+  const asked = await own.post('payouts/batches', { rows, idempotencyKey: 'lote-1' });
+  expect([asked.status, asked.body.fields[0].path]).toEqual([400, 'key']);
+  const from = lines.length;
+  const batchId = await confirm(own, rows);
+  const again = await own.post('payouts/batches', { rows, key: own.key, idempotencyKey: 'lote-1' });
+  expect(again.body).toEqual({ batchId, replayed: true });
+  const second = await own.post('payouts/batches', { rows, key: own.key, idempotencyKey: 'lote-2' });
+  expect([second.status, second.body.code]).toEqual([409, 'LIMIT_REACHED']);
+  await app.work.settled();
+  const endsAt = new Date(app.clock.now().getTime() + HOUR_MS).toISOString();
+  expect(await newestOf(own)).toMatchObject({
+    ...{ batchId, status: 'running', count: 12, paid: 10, refused: [], endsAt },
+    waiting: { code: 'RATE_LIMITED', until: endsAt },
+  });
+  expect(await payoutsOf(own)).toHaveLength(10);
+  app.clock.advance(HOUR_MS);
+  await app.work.settled();
+  expect(await newestOf(own)).toMatchObject({
+    status: 'finished',
+    paid: 12,
+    paidCents: 120_066,
+    waiting: null,
+  });
+  expect((await payoutsOf(own)).map((row) => row.external_id)).toEqual(rows.map((row) => row.externalId));
+  expect(lines.slice(from).filter((line) => 'audit' in line)).toMatchObject([
+    { audit: 'payout batch', count: 12, outcome: 'begun' },
+    { audit: 'payout batch', batchId, outcome: 'done' },
+    { audit: 'payout batch', outcome: 'begun' },
+    { audit: 'payout batch', batchId, replayed: true },
+    { audit: 'payout batch', outcome: 'begun' },
+    { audit: 'payout batch', outcome: 'LIMIT_REACHED' },
+  ]);
+  // Nobody needs the keys of the destinations any more.
+  const kept = await app.database.sql.selectFrom('payout_batch').select('payout_rows').execute();
+  expect(JSON.stringify(kept)).not.toContain(PIX.destination);
+  const { body } = await own.post('payouts/batches/check', { rows });
+  expect(body.confirmedBefore).not.toBeNull();
+});
+
+test('A row whose mark a crash has lost is not paid again, in a canceled batch either', async () => {
+  const own = await merchant();
+  const batchId = await confirm(own, rowsOf(3));
+  await app.work.settled();
+  const made = await payoutsOf(own);
+  for (const canceled of [false, true]) {
+    await sql`update payout_batch set finished_at = null, canceled_at = ${canceled ? app.clock.now() : null},
+        payout_rows = jsonb_set(payout_rows, '{2,outcome}', 'null') where batch_id = ${batchId}`.execute(
+      app.database.sql,
+    );
+    await sql`insert into task (account_id, environment, kind, key, due_at)
+      values (${own.tenant.accountId}, 'live', 'payout.batch', ${batchId}, ${app.clock.now()})`.execute(
+      app.database.sql,
+    );
+    await app.work.settled();
+    expect(await newestOf(own)).toMatchObject({ paid: 3, status: canceled ? 'canceled' : 'finished' });
+  }
+  expect(await payoutsOf(own)).toEqual(made);
+});
+
+test('A batch waits for its balance, and requests nothing once it is canceled or its key is revoked', async () => {
+  const own = await merchant(10_500);
+  const batchId = await confirm(own, rowsOf(2));
+  await app.work.settled();
+  expect(await newestOf(own)).toMatchObject({ paid: 1, waiting: { code: 'INSUFFICIENT_FUNDS' } });
+  await fund({ database: app.database, tenant: own.tenant }, { cents: 100_000 });
+  const canceled = await own.post('payouts/batches/cancel', { batchId });
+  expect([canceled.status, canceled.body.status]).toEqual([200, 'canceled']);
+  app.clock.advance(HOUR_MS);
+  await app.work.settled();
+  expect(await payoutsOf(own)).toHaveLength(1);
+
+  await confirm(own, rowsOf(12), 'lote-2');
+  await app.work.settled();
+  const watcher = await enter(await addKey(app, own.tenant));
+  await sql`update api_key set revoked_at = ${app.clock.now()} where id = (select key_id from payout_batch
+    where account_id = ${own.tenant.accountId} order by created_at desc limit 1)`.execute(app.database.sql);
+  const before = await payoutsOf(own);
+  app.clock.advance(HOUR_MS);
+  await app.work.settled();
+  expect(await newestOf({ ...own, post: watcher })).toMatchObject({
+    status: 'canceled',
+    cancelReason: 'key_revoked',
+    endsAt: null,
+  });
+  expect(await payoutsOf(own)).toEqual(before);
+});
+
+test('A batch of before a restore waits until the operator has confirmed the records', async () => {
+  const own = await merchant();
+  const mark = (until: Date) =>
+    sql`insert into restored_records (behind_since, behind_until, cause) values (${until}, ${until}, 'backup')
+      on conflict (one) do update set behind_since = ${until}, behind_until = ${until}, cause = 'backup'`.execute(
+      app.database.sql,
+    );
+  await mark(app.clock.now());
+  await confirm(own, rowsOf(1));
+  await app.work.settled();
+  expect(await newestOf(own)).toMatchObject({ paid: 0, waiting: { code: 'RECORDS_BEHIND' } });
+  await mark(new Date(app.clock.now().getTime() - 1));
+  app.clock.advance(60_000);
+  await app.work.settled();
+  expect(await newestOf(own)).toMatchObject({ paid: 1, status: 'finished' });
+  await sql`delete from restored_records`.execute(app.database.sql);
+});
+
+test('A restricted key, another account, another site and no session request and see nothing', async () => {
+  const own = await merchant();
+  const rows = rowsOf(12);
+  const batchId = await confirm(own, rows);
+  await app.work.settled();
+  const before = await payoutsOf(own);
+  const { tenant, key } = own;
+  const restricted = await addKey(app, { ...tenant, permissions: ['statement.read'] });
+  const foreign = await merchant();
+  const callers = [
+    [403, await enter(restricted), restricted],
+    [403, (path: string, input = {}) => own.post(path, input, { origin: 'https://evil.example' }), key],
+    [403, (path: string, input = {}) => own.post(path, input, { 'sec-fetch-site': 'same-site' }), key],
+    [401, post, key],
+  ] as const;
+  for (const [status, send, given] of callers) {
+    const paid = { ...PIX, idempotencyKey: 'x', key: given };
+    expect((await send('payouts', paid)).status).toBe(status);
+    expect((await send('payouts/terms', PIX)).status).toBe(status);
+    expect((await send('payouts/batches', { rows, idempotencyKey: 'x', key: given })).status).toBe(status);
+    expect((await send('payouts/batches/check', { rows })).status).toBe(status);
+    expect((await send('payouts/batches/newest', {})).status).toBe(status);
+    expect((await send('payouts/batches/cancel', { batchId })).status).toBe(status);
+  }
+  expect((await foreign.post('payouts/batches/cancel', { batchId })).status).toBe(404);
+  expect(await newestOf(foreign)).toBeNull();
+  expect(await newestOf(own)).toMatchObject({ batchId, status: 'running' });
+  expect(await payoutsOf(own)).toEqual(before);
+});
+
+test.each([
+  ['payouts', { amountCents: 1.5 }, 'amountCents'],
+  ['payouts', { amountCents: 100 }, 'amountCents'],
+  ['payouts', { method: 'UNKNOWN' }, 'method'],
+  ['payouts', { destination: 'x' }, 'destination'],
+  ['payouts', { pixKeyType: 'cpf' }, 'pixKeyType'],
+  ['payouts', { externalId: 'a\u0000' }, 'externalId'],
+  ['payouts', { idempotencyKey: undefined }, 'idempotencyKey'],
+  ['payouts', { walletAddress: 'x' }, 'walletAddress'],
+  ['payouts/terms', { idempotencyKey: 'x' }, 'idempotencyKey'],
+  ['payouts/terms', { amountCents: 500_001 }, 'amountCents'],
+  ['payouts/batches', { rows: [] }, 'rows'],
+  ['payouts/batches', { rows: [PIX], idempotencyKey: ' ' }, 'idempotencyKey'],
+  ['payouts/batches/check', { rows: 'x' }, 'rows'],
+  ['payouts/batches/cancel', { batchId: 'pob_1' }, 'batchId'],
+])('A request to %s with %j is refused at %s', async (path, input, field) => {
+  refusals ??= await merchant();
+  const whole = {
+    payouts: { ...PIX, idempotencyKey: 'x', key: refusals.key },
+    'payouts/terms': PIX,
+    'payouts/batches': { idempotencyKey: 'x', key: refusals.key },
+  };
+  const { status, body } = await refusals.post(path, { ...whole[path as keyof typeof whole], ...input });
+  expect([status, body.fields.map(({ path }: { path: string }) => path)]).toEqual([
+    400,
+    expect.arrayContaining([field]),
+  ]);
+});
+let refusals: Merchant | undefined;

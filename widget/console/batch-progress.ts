@@ -1,0 +1,148 @@
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { formatBrl, formatFull } from '../demo/shared/format.ts';
+import { postJson } from '../demo/shared/post-json.ts';
+import { refusalText } from '../demo/shared/refusals.ts';
+import type { Api } from './api.ts';
+import { timeWords } from './times.ts';
+import { messageOf } from './write.ts';
+
+/** A batch of payouts, as the server shows it. */
+interface Batch {
+  batchId: string;
+  status: 'running' | 'finished' | 'canceled';
+  waiting: { code: string; until: string } | null;
+  createdAt: string;
+  endsAt: string | null;
+  cancelReason: 'merchant' | 'key_revoked' | null;
+  count: number;
+  totalCents: number;
+  paid: number;
+  paidCents: number;
+  refused: { row: number; amountCents: number; destination: string; refused: string; message: string }[];
+}
+
+/** The pause between two readings while the page is visible. */
+const EVERY_MS = 15_000;
+
+const WAITS: Readonly<Record<string, string>> = {
+  RATE_LIMITED: 'O limite de saques por hora foi atingido. O próximo sai',
+  INSUFFICIENT_FUNDS: 'O saldo não cobre o próximo saque. O lote olha de novo',
+  RECORDS_BEHIND:
+    'O servidor foi restaurado de um backup. O lote espera até que o operador confirme os registros, e olha de novo',
+  UPSTREAM_UNAVAILABLE: 'O banco não respondeu. O lote tenta de novo',
+};
+
+/** The progress of the newest batch, with its end. */
+export class ConsoleBatchProgress extends LitElement {
+  static override properties = {
+    api: { attribute: false },
+    confirmed: { attribute: false },
+    batch: { state: true },
+    message: { state: true },
+  };
+
+  declare api: Api;
+  /** Changes once a batch was confirmed. */
+  declare confirmed: number;
+  declare batch: Batch | null;
+  declare message: string;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    super();
+    this.confirmed = 0;
+    this.batch = null;
+    this.message = '';
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    document.addEventListener('visibilitychange', this.#read);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    document.removeEventListener('visibilitychange', this.#read);
+    clearTimeout(this.#timer);
+  }
+
+  protected override updated(changed: Map<string, unknown>): void {
+    if (changed.has('confirmed')) void this.#read();
+  }
+
+  readonly #read = async (): Promise<void> => {
+    clearTimeout(this.#timer);
+    if (document.hidden || !this.isConnected) return;
+    const result = await postJson<{ batch: Batch | null }>('./payouts/batches/newest');
+    if (result.ok) this.batch = result.body.batch;
+    clearTimeout(this.#timer);
+    // Without an answer what is known stays.
+    if (this.isConnected && (!result.ok || this.batch?.status === 'running'))
+      this.#timer = setTimeout(this.#read, EVERY_MS);
+  };
+
+  readonly #cancel = async (): Promise<void> => {
+    const { batchId } = this.batch!;
+    const result = await postJson('./payouts/batches/cancel', { batchId });
+    this.message = result.ok ? '' : messageOf(result.refusal);
+    await this.#read();
+  };
+
+  protected override render(): TemplateResult | typeof nothing {
+    const { batch } = this;
+    if (!batch) return nothing;
+    const { status, waiting, createdAt, endsAt, count, paid, paidCents, totalCents, refused, cancelReason } =
+      batch;
+    const now = this.api.now();
+    const ended = paid + refused.length;
+    const isForetold = !waiting || waiting.code === 'RATE_LIMITED';
+    return html`<section aria-label="Andamento do lote" data-batch=${status}>
+      <h3>${TITLES[status]}</h3>
+      <progress max=${count} value=${ended} aria-label="Saques do lote"></progress>
+      <p role="status">
+        ${paid} de ${count} saques pedidos, ${formatBrl(paidCents)} de ${formatBrl(totalCents)}.
+        ${refused.length > 0 ? `${refused.length} ${refused.length === 1 ? 'recusado' : 'recusados'}.` : nothing}
+        ${endsAt && isForetold ? `Termina por volta ${timeWords(new Date(endsAt), now, ['das', 'de'])}.` : nothing}
+      </p>
+      <p class="hint">
+        Confirmado em ${formatFull(new Date(createdAt))}.
+        ${status === 'running' ? 'O servidor pede os saques: esta página pode ser fechada.' : nothing}
+        ${cancelReason === 'key_revoked' ? 'A chave que o confirmou foi revogada: o resto não será pedido.' : nothing}
+      </p>
+      ${waiting ? html`<p>${WAITS[waiting.code]} ${timeWords(new Date(waiting.until), now, ['às', 'em'])}.</p>` : nothing}
+      ${refused.length > 0 ? this.#renderRefused(refused) : nothing}
+      <p class="form-error" role="alert">${this.message || nothing}</p>
+      ${
+        status === 'running'
+          ? html`<button type="button" class="secondary" @click=${this.#cancel}>Cancelar o resto</button>`
+          : nothing
+      }
+    </section>`;
+  }
+
+  #renderRefused(refused: Batch['refused']): TemplateResult {
+    return html`<details>
+      <summary>Saques recusados</summary>
+      <ul>
+        ${refused.map(
+          ({ row, destination, amountCents, refused: code }) =>
+            html`<li>
+              ${row}º: ${formatBrl(amountCents)} para ${destination}. ${refusalText({ status: 409, code, fields: [] })}
+            </li>`,
+        )}
+      </ul>
+    </details>`;
+  }
+}
+
+const TITLES = {
+  running: 'Lote em andamento',
+  finished: 'Último lote: terminado',
+  canceled: 'Último lote: cancelado',
+};
+
+customElements.define('console-batch-progress', ConsoleBatchProgress);
