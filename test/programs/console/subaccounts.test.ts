@@ -124,6 +124,9 @@ test('Who may do it over /v1 may do it here, and nobody else', async () => {
     // A test key has no payouts of subaccounts at all.
     expect(paid.status).toBe(key === TEST_KEY ? 403 : status);
   }
+  const { key: _, idempotencyKey: __, ...asked } = payout();
+  const terms = await (await signInAtConsole(app, TEST_KEY)).post('subaccounts/payout-terms', asked);
+  expect(terms.body.code).toBe('NOT_IN_SANDBOX');
   expect([await balanceOf(subaccountId), await payoutsOf(subaccountId)]).toEqual(before);
 });
 

@@ -1,5 +1,6 @@
 import type { Route } from '../../api/http/routes.ts';
 import type { SameOrigin } from '../../api/http/same-origin.ts';
+import { PreconditionError } from '../../kernel/errors.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { idempotencyKeyText } from '../../kernel/text.ts';
@@ -55,6 +56,9 @@ export function createSubaccountRoutes({
     // An action, so that no PIX key is part of an address.
     action(/^\/console\/subaccounts\/payout-terms$/, termsInput, async (input, context) => {
       const { tenant } = await admit(context, 'subaccount_payouts.request');
+      // Before a key is asked for: the request itself would be refused, too.
+      if (tenant.environment === 'sandbox')
+        throw new PreconditionError('NOT_IN_SANDBOX', 'Subaccount payouts are not available in sandbox');
       const { subaccountFees } = operations();
       const fees = subaccountFees && (await subaccountFees(tenant));
       return { body: { fees, pixKey: input.pixKey } };
