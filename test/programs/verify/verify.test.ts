@@ -179,9 +179,9 @@ test('Pending payments and charges are found by a range of an index for each of 
   const database = await openPrepared('PostgreSQL');
   onTestFinished(() => database.close());
   const tenant = { accountId: 'acc_1', environment: 'live' } as const;
-  for (const [family, column] of [
-    ['payment', 'method'],
-    ['charge', 'kind'],
+  for (const [family, column, kind] of [
+    ['payment', 'method', 'pix'],
+    ['charge', 'kind', 'single'],
   ] as const) {
     const plan = await database.transaction(async (sql) => {
       await raw`set local enable_seqscan = off`.execute(sql);
@@ -194,9 +194,11 @@ test('Pending payments and charges are found by a range of an index for each of 
               and not exists (select from pg_constraint where conindid = indexrelid)
           loop execute format('drop index %s', each.name); end loop;
         end $$`)}`.execute(sql);
-      const { rows } = await raw<Record<string, string>>`explain ${pendingOf(tenant, family)}`.execute(sql);
+      const { rows } = await raw<
+        Record<string, string>
+      >`explain ${pendingOf(tenant, family, { kind, after: 0 })}`.execute(sql);
       return rows.map((row) => row['QUERY PLAN']).join('\n');
     });
-    expect(plan).toMatch(new RegExp(`Index Cond: .*${column} = ANY .*status = 'pending'`));
+    expect(plan).toMatch(new RegExp(`Index Cond: .*${column} = .*status = 'pending'`));
   }
 });

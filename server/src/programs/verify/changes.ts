@@ -62,7 +62,13 @@ export async function changedSince(
     for await (const part of partsOf(read, tenant, JOURNAL, { range: transactions, size }))
       addAll(await read((sql) => namedByTransactions(sql, tenant, part)));
   for (const family of Object.keys(UNREPORTED) as Unreported[])
-    addAll(await read((sql) => pendingOf(tenant, family).execute(sql)));
+    for (const kind of UNREPORTED[family]?.kinds ?? [null])
+      for (let after = 0, isDone = false; !isDone; ) {
+        const { rows } = await read((sql) => pendingOf(tenant, family, { kind, after }).execute(sql));
+        addAll({ rows });
+        isDone = rows.length < MOST;
+        after = rows.at(-1)?.number ?? after;
+      }
   return changed;
 }
 
@@ -106,14 +112,19 @@ function namedByTransactions(sql: Sql, tenant: Tenant, { first, head }: Range) {
     )`.execute(sql);
 }
 
-/** Composes the query for the pending resources of a family. */
-export function pendingOf(tenant: Tenant, family: Unreported) {
+/** Composes the query for the next pending resources of a family, of one kind if it has kinds. */
+export function pendingOf(
+  tenant: Tenant,
+  family: Unreported,
+  { kind, after }: { kind: string | null; after: number },
+) {
   const { table, key } = KEYS[family];
   const of = UNREPORTED[family];
-  return raw<Named>`
-    select ${family} as resource, ${raw.raw(key)} as id from ${raw.table(table)} r
-    where ${ofTenant(tenant, 'r')} and r.status = 'pending'
-      ${of ? raw`and ${raw.ref(of.column)} = any(${[...of.kinds]}::text[])` : raw``}`;
+  return raw<Named & { number: number }>`
+    select ${family} as resource, ${raw.raw(key)} as id, number from ${raw.table(table)} r
+    where ${ofTenant(tenant, 'r')} and r.status = 'pending' ${of ? raw`and ${raw.ref(of.column)} = ${kind}` : raw``}
+      and number > ${after}::bigint
+    order by number limit ${raw.lit(MOST)}`;
 }
 
 /** Reads the days in UTC whose totals the changed resources, and their refunds, are part of, in order. */
