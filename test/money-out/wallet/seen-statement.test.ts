@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import type { Requester } from '../../../server/src/kernel/requester.ts';
+import { walletOf } from '../../../server/src/money-out/wallet/model.ts';
 import { createRemoteWallet } from '../../../server/src/money-out/wallet/remote/service.ts';
+import { rowsOfSighting } from '../../../server/src/money-out/wallet/remote/sightings.ts';
 import { createRemoteStatement } from '../../../server/src/money-out/wallet/remote/statement-service.ts';
 import type { WalletEntry } from '../../../server/src/money-out/wallet/statement.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import type { NewEvent } from '../../../server/src/state/events/event.ts';
+import { NO_BALANCES } from '../../../server/src/state/ledger/postings.ts';
 import { describeOnDatabase } from '../../support/database.ts';
 import { startFacade } from '../../support/facade.ts';
 import { scale } from '../../support/scale.ts';
@@ -14,6 +17,7 @@ import { scriptedUpstream } from '../../support/scripted-upstream.ts';
 const requester: Requester = { priority: 'merchant', subject: null, onRead: () => undefined };
 const SECOND = 1_000;
 const FEE = 7;
+const WALLET = walletOf('live', NO_BALANCES, 0);
 
 interface Sale {
   id: string;
@@ -29,6 +33,17 @@ interface Withdrawal {
   amountCents: number;
   requestedAt: Date;
 }
+
+test('Instants of the statement never go back, also if the clock was set back', () => {
+  const wallet = { ...WALLET, balanceCents: 1 };
+  const now = new Date('2026-03-02T12:00:00Z');
+  const [opening] = rowsOfSighting(null, [], { wallet, seenTo: 0, hasMore: false, now });
+  const [row] = rowsOfSighting(opening!, [], {
+    ...{ wallet: { ...wallet, balanceCents: 3 }, seenTo: 1, hasMore: false },
+    now: new Date('2026-03-02T11:00:00Z'),
+  });
+  expect(row).toMatchObject({ number: 2, occurredAt: now, changes: { amountCents: 2 } });
+});
 
 describeOnDatabase('the statement in front of another service', (open) => {
   let database: Database;
@@ -65,6 +80,7 @@ describeOnDatabase('the statement in front of another service', (open) => {
     return {
       service,
       clock,
+      faults: facade.faults,
       statement,
       tenant,
       showEvents,
@@ -309,6 +325,17 @@ describeOnDatabase('the statement in front of another service', (open) => {
     const named = (reference: string) =>
       statement.list(tenant, { end: 'first', limit: 9, reference }).then(({ items }) => items.length);
     expect([await named(sale.id), await named('ref_2'), await named('none')]).toEqual([4, 2, 0]);
+  });
+
+  test('A state that cannot be read hides no wallet', async () => {
+    const story = await start();
+    const { service, faults } = story;
+    await story.see();
+    service.balanceCents += 5;
+    await story.showEvents(story.eventOf('payment', 'psa_broken', 'paid', {}));
+    await story.see();
+    expect(kinds((await story.read()).entries)).toEqual(['observed 5']);
+    expect(faults.splice(0)).toHaveLength(1);
   });
 
   test('A figure that the service leaves out moves nothing, and what it moved meanwhile is seen later', async () => {

@@ -56,11 +56,12 @@ export function createRemoteWallet({
   clock,
   reads,
   moneyReaders,
-}: Pick<UpstreamDependencies, 'database' | 'committer' | 'mirrorWriter' | 'clock' | 'reads'> & {
+  onFault,
+}: Pick<UpstreamDependencies, 'database' | 'committer' | 'mirrorWriter' | 'clock' | 'reads' | 'onFault'> & {
   moneyReaders: MoneyReaders;
 }): RemoteWallet {
   const endpoints = createEndpoints(clock);
-  const books = createBooks(moneyReaders);
+  const books = createBooks(moneyReaders, onFault);
   /** The versions of the log up to which no resource has changed since the last sighting, by tenant. */
   const unmovedTo = new Map<string, number>();
   /** Recordings by response: a response that several callers share is recorded once. */

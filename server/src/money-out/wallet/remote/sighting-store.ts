@@ -43,11 +43,29 @@ const MAX_EVENTS = 1_000;
 const ofTenant = ({ accountId, environment }: Tenant) =>
   raw`account_id = ${accountId}::text and environment = ${environment}::environment`;
 
+/** A change in the log. */
+interface LoggedEvent extends Omit<SeenEvent, 'money'> {
+  readonly version: number;
+  readonly snapshot: unknown;
+}
+
+type ReadEvent = (event: LoggedEvent) => SeenMoney | null;
+
 /** The statement of each tenant, as the collection of one record. */
-export function createBooks(readers: MoneyReaders): Collection<Book> {
+export function createBooks(readers: MoneyReaders, onFault: (fault: unknown) => void): Collection<Book> {
+  /** A snapshot that cannot be read hides no wallet: its money stays unexplained. */
+  const readEvent: ReadEvent = ({ resource, snapshot }) => {
+    try {
+      return readers[resource]!(snapshot);
+    } catch (error) {
+      onFault(error);
+      return null;
+    }
+  };
+  const resources = Object.keys(readers);
   return {
     name: 'seen statement',
-    loadEach: loadPerTenant(async (sql, tenant) => [await loadBook(sql, tenant, readers)]),
+    loadEach: loadPerTenant(async (sql, tenant) => [await loadBook(sql, tenant, { resources, readEvent })]),
     keyOf: () => BOOK,
     saveEach: savePerTenant(async (sql, tenant, books) => {
       for (const { written } of books) if (written.length > 0) await insertRows(sql, tenant, written);
@@ -57,19 +75,25 @@ export function createBooks(readers: MoneyReaders): Collection<Book> {
 
 export const BOOK = 'statement';
 
-async function loadBook(sql: Sql, tenant: Tenant, readers: MoneyReaders): Promise<Book> {
+async function loadBook(
+  sql: Sql,
+  tenant: Tenant,
+  { resources, readEvent }: { resources: readonly string[]; readEvent: ReadEvent },
+): Promise<Book> {
   const { head, last } = await selectEnd(sql, tenant);
   const nothing = { last, movements: [], seenTo: head, hasMore: false, written: [] };
   if (!last) return nothing;
-  const found = await selectEvents(sql, tenant, Object.keys(readers), last.seenTo);
-  const events = found.slice(0, MAX_EVENTS);
-  if (events.length === 0) return nothing;
+  const found = await selectEvents(sql, tenant, resources, last.seenTo);
+  const logged = found.slice(0, MAX_EVENTS);
+  if (logged.length === 0) return nothing;
+  const events = logged.flatMap((event) => {
+    const money = readEvent(event);
+    return money ? [{ ...event, money }] : [];
+  });
+  const before = await selectBefore(sql, tenant, { events, last, readEvent });
   const hasMore = found.length > MAX_EVENTS;
-  const readMoney = ({ resource, snapshot }: Pick<SeenEvent, 'resource' | 'snapshot'>) =>
-    readers[resource]!(snapshot);
-  const before = await selectBefore(sql, tenant, { events, last, readMoney });
-  const seenTo = hasMore ? events.at(-1)!.version : head;
-  return { ...nothing, movements: movementsOf(events, before, readMoney), seenTo, hasMore };
+  const seenTo = hasMore ? logged.at(-1)!.version : head;
+  return { ...nothing, movements: movementsOf(events, before), seenTo, hasMore };
 }
 
 async function selectEnd(sql: Sql, tenant: Tenant): Promise<{ head: number; last: LastRow | null }> {
@@ -98,8 +122,8 @@ async function selectEvents(
   tenant: Tenant,
   resources: readonly string[],
   after: number,
-): Promise<(SeenEvent & { version: number })[]> {
-  const { rows } = await raw<SeenEvent & { version: number }>`
+): Promise<LoggedEvent[]> {
+  const { rows } = await raw<LoggedEvent>`
     select version, resource, resource_id as "resourceId", occurred_at as "occurredAt", snapshot from event
     where ${ofTenant(tenant)} and version > ${after}::bigint and resource = any(${[...resources]}::text[])
     order by version limit ${MAX_EVENTS + 1}
@@ -130,18 +154,9 @@ export async function selectChanges(
 async function selectBefore(
   sql: Sql,
   tenant: Tenant,
-  {
-    events,
-    last,
-    readMoney,
-  }: {
-    events: readonly SeenEvent[];
-    last: LastRow;
-    readMoney: (event: SeenEvent) => SeenMoney | null;
-  },
+  { events, last, readEvent }: { events: readonly SeenEvent[]; last: LastRow; readEvent: ReadEvent },
 ): Promise<Before> {
-  const money = events.flatMap((event) => readMoney(event) ?? []);
-  const ids = [...new Set(money.flatMap((each) => [...each.ids, each.reference]))];
+  const ids = [...new Set(events.flatMap(({ money }) => [...money.ids, money.reference]))];
   const [rows, opening, earlier] = await Promise.all([
     selectMovements(sql, tenant, ids),
     selectOpening(sql, tenant),
@@ -151,7 +166,9 @@ async function selectBefore(
   return {
     openedAt: opening.at,
     rows,
-    atOpening: new Map(earlier.filter((each) => !isSince(each)).map((each) => [keyOf(each), each.snapshot])),
+    atOpening: new Map(
+      earlier.filter((each) => !isSince(each)).map((each) => [keyOf(each), readEvent(each)]),
+    ),
     seenUnmoved: new Set(earlier.filter(isSince).map(keyOf)),
   };
 }
@@ -182,8 +199,8 @@ async function selectEarlier(
   tenant: Tenant,
   events: readonly SeenEvent[],
   upTo: number,
-): Promise<(SeenEvent & { version: number })[]> {
-  const { rows } = await raw<SeenEvent & { version: number }>`
+): Promise<LoggedEvent[]> {
+  const { rows } = await raw<LoggedEvent>`
     select found.* from (
       select distinct resource, resource_id
       from unnest(${events.map(({ resource }) => resource)}::text[], ${events.map(({ resourceId }) => resourceId)}::text[])

@@ -55,12 +55,12 @@ export type LastRow = Pick<
   'number' | 'entries' | 'seenTo' | 'occurredAt' | 'unexplainedCents' | 'wallet' | 'known'
 >;
 
-/** An event of a resource, in the order of the log. */
+/** An event of a resource that says what it has moved. */
 export interface SeenEvent {
   readonly resource: string;
   readonly resourceId: string;
   readonly occurredAt: Date;
-  readonly snapshot: unknown;
+  readonly money: SeenMoney;
 }
 
 // ── Movements ───────────────────────────────────────────────────────────────────────────────────
@@ -72,7 +72,7 @@ export interface Before {
   /** All that has a row, of the resources of the events and of their refunds. */
   readonly rows: readonly Movement[];
   /** The states in which the resources without a row stood at the opening, by `keyOf` their event. */
-  readonly atOpening: ReadonlyMap<string, unknown>;
+  readonly atOpening: ReadonlyMap<string, SeenMoney | null>;
   /** The resources without a row that were seen since the opening: they had moved nothing yet. */
   readonly seenUnmoved: ReadonlySet<string>;
 }
@@ -81,12 +81,8 @@ export function keyOf({ resource, resourceId }: Pick<SeenEvent, 'resource' | 're
   return `${resource} ${resourceId}`;
 }
 
-/** Finds what events have moved, beyond what has a row. A state that is corrected moves the difference. */
-export function movementsOf(
-  events: readonly SeenEvent[],
-  before: Before,
-  readMoney: (event: Pick<SeenEvent, 'resource' | 'snapshot'>) => SeenMoney | null,
-): Movement[] {
+/** Finds what events have moved, in the order of the log, beyond what has a row. A state that is corrected moves the difference. */
+export function movementsOf(events: readonly SeenEvent[], before: Before): Movement[] {
   const moved = createMoved(before.rows);
   const seen = new Set(before.seenUnmoved);
   const found: Movement[] = [];
@@ -96,8 +92,7 @@ export function movementsOf(
   };
 
   for (const event of events) {
-    const money = readMoney(event);
-    if (!money) continue;
+    const { money } = event;
     const { reference } = money;
     const id = money.ids.find((each) => moved.has(event.resource, each)) ?? money.ids[0];
     const movementOf = (move: SeenMove, isEntry: boolean): Movement => ({
@@ -110,8 +105,7 @@ export function movementsOf(
       seenAt: event.occurredAt,
       isEntry,
     });
-    if (!moved.has(event.resource, id))
-      for (const move of movedBefore(event, money)) add(movementOf(move, false));
+    if (!moved.has(event.resource, id)) for (const move of movedBefore(event)) add(movementOf(move, false));
     for (const move of [...money.moves, ...moved.goneOf(event.resource, id, money.moves)]) {
       const target = isRefundOfWhole(event, move) ? moved.withoutNamed(reference, move) : move;
       const movement = differenceOf(movementOf(target, true), moved.of(event.resource, id, target));
@@ -124,11 +118,12 @@ export function movementsOf(
   return found;
 
   /** The moves of a resource without a row from before the opening, as far as anybody knows. */
-  function movedBefore(event: SeenEvent, { moves }: SeenMoney): readonly SeenMove[] {
+  function movedBefore(event: SeenEvent): readonly SeenMove[] {
     const key = keyOf(event);
     if (seen.has(key)) return [];
-    const snapshot = before.atOpening.get(key);
-    if (snapshot !== undefined) return readMoney({ ...event, snapshot })?.moves ?? [];
+    const opening = before.atOpening.get(key);
+    if (opening !== undefined) return opening?.moves ?? [];
+    const { moves } = event.money;
     // What follows from money that moved since the opening has moved since then, too.
     const isSince = (at: Date | null | undefined) => at != null && at > before.openedAt;
     return isSince(moves[0]?.at) ? [] : moves.filter(({ at }) => !isSince(at));
@@ -259,7 +254,8 @@ export function rowsOfSighting(
   movements: readonly Movement[],
   { wallet, seenTo, hasMore, now }: { wallet: Wallet; seenTo: number; hasMore: boolean; now: Date },
 ): SeenRow[] {
-  const shared = { seenTo, occurredAt: now };
+  // Instants never go back, also if the clock was set back.
+  const shared = { seenTo, occurredAt: last && last.occurredAt > now ? last.occurredAt : now };
   if (!last)
     return [
       { ...NOTHING, ...shared, number: 1, entries: 0, unexplainedCents: 0, wallet, known: figuresOf(wallet) },
