@@ -15,6 +15,18 @@ const besideEachOther = (prefix = 'psa-'): Plugin => ({
     id.endsWith('/import-beside.ts') ? code.replace('./psa-', `./${prefix}`) : undefined,
 });
 
+/** The document of the console once more, for addresses a level below: it names its files from there. */
+const documentBelow: Plugin = {
+  name: 'document-below',
+  enforce: 'post',
+  generateBundle(_, bundle) {
+    const index = bundle['index.html'];
+    if (index?.type !== 'asset') throw new Error('The console has no document');
+    const source = String(index.source).replaceAll('"./', '"../');
+    this.emitFile({ type: 'asset', fileName: 'one/index.html', source });
+  },
+};
+
 /** A script-tag file contains Lit, whose licence has to be copied with it. */
 const license = { fileName: 'lit.LICENSE.txt' };
 
@@ -138,7 +150,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
       root: here('console'),
       // A path of the server's public address may precede the page's.
       base: './',
-      plugins,
+      plugins: [...plugins, documentBelow],
       build: {
         outDir: here('dist/console'),
         emptyOutDir: true,

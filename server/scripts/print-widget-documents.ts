@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import * as developers from '../../widget/console/developer-operations.ts';
-import { REPORT, TASKS } from '../../widget/console/operations.ts';
+import * as home from '../../widget/console/operations.ts';
 import * as products from '../../widget/console/products/operations.ts';
 import * as subaccounts from '../../widget/console/subaccount-operations.ts';
 import * as subscriptions from '../../widget/console/subscriptions/operations.ts';
@@ -30,7 +30,7 @@ const elements = [
   CURSOR_DOCUMENT,
   METHODS_DOCUMENT,
 ];
-const pages = [{ TASKS, REPORT }, products, subscriptions, developers, subaccounts]
+const pages = [home, products, subscriptions, developers, subaccounts]
   .flatMap((module) => Object.values(module))
   .filter((each) => typeof each === 'string');
 const topics = [...TOPIC_NAMES.map((topic) => documentOf(topic)), accountDocument(), SALE_UPDATES];

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { addKey } from '../support/accounts.ts';
+import { addAccount, addKey } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { findViolations, injectAxe } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
@@ -12,6 +12,9 @@ const shop = openShop(async () => {
   const app = await startApp({ environment: { PSA_CONSOLE: 'on' } });
   return { ...app, app, faults: () => app.faults };
 });
+/** The oldest sale of the account, which was refunded, and its dispute. */
+const SALE = `psa_${'1'.padStart(32, '0')}`;
+const DISPUTE = `dsp_${'1'.padStart(24, '0')}`;
 let app: TestApp;
 beforeAll(async () => {
   app = shop.fixture.app;
@@ -246,6 +249,121 @@ describe('the console of a full account', () => {
     expect(body.products[0].name).not.toBe('Ebook');
   });
 
+  it('A row leads to the page of its sale, whose address opens it, with its webhooks', async () => {
+    const { page } = await visit(`sales?search=${SALE}`);
+    await signIn(page);
+    await page.locator('psa-sales tbody tr').first().click();
+    await page.getByRole('link', { name: 'Abrir a página da venda' }).click();
+    await page.getByRole('heading', { name: 'Venda', exact: true }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/console/sales/${SALE}`);
+    const shared = await page.context().newPage();
+    await shared.goto(page.url());
+    await shared.getByText('Histórico (Brasília)').waitFor();
+    const webhook = shared.locator('[data-webhook=whd_f1]');
+    await webhook.getByText('Não entregue').waitFor();
+    await webhook.getByRole('button', { name: 'Reenviar' }).click();
+    await shared.getByText('O webhook é enviado de novo agora.').waitFor();
+    await shared.getByRole('link', { name: '‹ Vendas' }).click();
+    await shared.getByText('Vendas da conta').waitFor();
+    await page.goBack();
+    await page.getByText('Vendas da conta').waitFor();
+  });
+
+  it('The page of a sale requests its refund, and follows it', async () => {
+    const { body } = await app.rest().post('/card-payments', { valueCents: 3990 });
+    const { page } = await visit(`sales/${body.orderCode}`);
+    await signIn(page);
+    await page.getByText('Aguardando').first().waitFor();
+    await app.cardPayments.pay(body.orderCode, approved());
+    await page.locator('summary', { hasText: 'Pedir estorno' }).click();
+    await page.getByRole('button', { name: 'Pedir estorno' }).click();
+    await page.getByLabel('Chave de API desta sessão').fill(LIVE_KEY);
+    await page.getByRole('button', { name: 'Confirmar' }).click();
+    await page.getByText(/Estorno de R\$\s39,90 pedido/).waitFor();
+  });
+
+  it('The page of a dispute takes its defence', async () => {
+    const { id } = await app.database.sql
+      .selectFrom('account')
+      .select('id')
+      .orderBy('created_at')
+      .executeTakeFirstOrThrow();
+    const disputeId = await app.controls.openDispute(
+      { accountId: id, environment: 'live' },
+      { amountCents: 888 },
+    );
+    const { page } = await visit();
+    await signIn(page);
+    await page.locator('[data-task=disputes] summary').click();
+    await page.getByRole('link', { name: disputeId }).click();
+    await page.getByRole('textbox').last().fill('Entregue.');
+    await page.getByRole('button', { name: 'Enviar defesa' }).click();
+    await page.getByText('Defesa enviada').first().waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/console/disputes/${disputeId}`);
+  });
+
+  it.each([
+    ['sales', `psa_${'f'.repeat(32)}`],
+    ['sales', DISPUTE],
+    ['sales', '1042'],
+    ['sales', 'cliente1@example.com'],
+    ['sales', '<img src=x onerror="throw 1">'],
+    ['disputes', SALE],
+    ['disputes', 'dsp_\u202e1'],
+    ['disputes', '%'],
+  ])('The page /console/%s/%s says that there is no such thing', async (name, id) => {
+    const { page } = await visit(`${name}/${encodeURIComponent(id)}`);
+    await signIn(page);
+    await page.getByText(/^Não há .* nesta conta\.$/).waitFor();
+    expect(await page.locator('img').count()).toBe(0);
+  });
+
+  it('The page of another account’s sale says that there is none', async () => {
+    const key = await addKey(app, { accountId: await addAccount(app) });
+    const { page } = await visit(`sales/${SALE}`);
+    await signIn(page, key);
+    await page.getByText('Não há venda com este código nesta conta.').waitFor();
+    expect(await page.getByText('Webhooks').isVisible()).toBe(false);
+  });
+
+  it('Texts of others are shown as they are, and do nothing', async () => {
+    const hostile = '<img src=x onerror="throw 1">';
+    const { body } = await app
+      .rest()
+      .post('/card-payments', { valueCents: 4990, description: hostile, customer: { name: hostile } });
+    const { page } = await visit(`sales/${body.orderCode}`);
+    await signIn(page);
+    await page.getByText(hostile).first().waitFor();
+    expect(await page.locator('img').count()).toBe(0);
+  });
+
+  it('The sales by day, week and month are the server’s sums', async () => {
+    const { page } = await visit();
+    await signIn(page);
+    const sum = page.locator('console-chart .chart-sum strong');
+    await sum.waitFor();
+    const texts = [await sum.textContent()];
+    for (const [button, title] of [
+      ['Semana', 'Vendas pagas por semana'],
+      ['Mês', 'Vendas pagas por mês'],
+    ] as const) {
+      await page.getByRole('button', { name: button }).click();
+      await page.getByRole('heading', { name: title }).waitFor();
+      await sum.waitFor();
+      texts.push(await sum.textContent());
+    }
+    const { salesTotals } = await app
+      .client(LIVE_KEY)
+      .request('{ salesTotals(filter: { paidAfter: "2020-01-01T00:00:00Z" }) { amountCents } }');
+    const whole = (salesTotals.amountCents / 100).toLocaleString('pt-BR', {
+      ...{ style: 'currency', currency: 'BRL' },
+    });
+    // All sales of this account are of the last days.
+    expect(texts).toEqual([whole, whole, whole]);
+    await page.getByText('Ver como tabela').click();
+    expect(await page.locator('console-chart tbody tr').count()).toBeGreaterThan(0);
+  });
+
   it('A page that the key may not see says so, and the others are shown', async () => {
     const { page } = await visit('payouts');
     await signIn(page, await addKey(app, { permissions: ['statement.read'] }));
@@ -337,6 +455,8 @@ describe('the console of a full account', () => {
     'payouts',
     'subaccounts',
     'developers',
+    `sales/${SALE}`,
+    `disputes/${DISPUTE}`,
   ])('The page /console/%s has no violations, and fits 320 pixels', async (path) => {
     const { page, context } = await visit(path);
     await injectAxe(context);

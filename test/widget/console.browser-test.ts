@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSharedFilter } from '../../widget/console/address.ts';
 import { type Api, query } from '../../widget/console/api.ts';
 import '../../widget/console/console.ts';
@@ -45,7 +45,7 @@ function enter(): object {
   const now = '2026-03-02T10:35:00.000Z';
   const key = { name: null, hint: null };
   const documents = { graphiql: false, rest: true };
-  const may = { mayWrite: true, mayPaySubaccounts: true };
+  const may = { mayWrite: true, mayPaySubaccounts: true, actions: ['refund'] };
   return { token: valid, now, environment: 'live', scopes: [], key, ...may, documents };
 }
 
@@ -119,7 +119,7 @@ it('a refund of what is disputed has words of its own', async () => {
   const sales = await import('../../widget/console/sales.ts');
   const { render } = await import('lit');
   const page = document.createElement('div');
-  render(sales.render(api), page);
+  render(sales.render(api, [], null), page);
   const answer = Promise.withResolvers<{ message: string }>();
   const detail = {
     sale: { __typename: 'Payment', reference: 'psa_1' },
@@ -183,4 +183,137 @@ it('a file of 5 MB may take as long as the server waits for it', async () => {
   await uploadFile('dsp_1', new File([new Uint8Array(bytes)], 'a.pdf', { type: 'application/pdf' }));
   expect(posted.map(({ path }) => path)).toEqual(['./disputes/dsp_1/files?name=a.pdf']);
   expect(limits.mock.calls[0]![0]).toBeGreaterThan(30_000 + bytes / 32);
+});
+
+describe('what waits for a person', () => {
+  const hostile = '<img src=x onerror="throw 1">';
+
+  async function tasksOf(data: object, extensions = {}): Promise<HTMLElement> {
+    vi.stubGlobal('fetch', async () => Response.json({ data, extensions }));
+    const { ConsoleTasks: Tasks } = await import('../../widget/console/tasks.ts');
+    const tasks = new Tasks();
+    document.body.append(
+      Object.assign(tasks, { api: { token: '', now: () => new Date('2026-03-02T12:00:00Z') } }),
+    );
+    onTestFinished(() => tasks.remove());
+    await waitFor(() =>
+      expect(tasks.querySelector('.task, .empty')?.textContent ?? 'Lendo…').not.toBe('Lendo…'),
+    );
+    return tasks;
+  }
+
+  const linksOf = (tasks: HTMLElement, name: string) =>
+    [...tasks.querySelectorAll(`[data-task=${name}] a`)].map((link) => link.getAttribute('href'));
+
+  const ltcOf = (paymentId: string, receivedLtc: string | null) => ({
+    ...{ paymentId, amountCents: 5_000, createdAt: '2026-03-01T12:00:00Z', ltc: { receivedLtc } },
+  });
+
+  it('LTC that came without paying is shown until it is credited, and not where nobody can say', async () => {
+    const payments = {
+      nodes: [ltcOf('psa_1', '0.25'), ltcOf('psa_2', '0.5'), ltcOf('psa_3', '0'), ltcOf('psa_4', null)],
+    };
+    const wallet = { statement: { nodes: [{ reference: 'psa_2' }, { reference: null }] } };
+    const tasks = await tasksOf({ payments, wallet });
+    expect(linksOf(tasks, 'ltc')).toEqual(['sales?methods=LTC&statuses=FAILED+EXPIRED', 'sales/psa_1']);
+    expect(tasks.textContent).toContain('0,25 LTC de uma venda de R$\u00a050,00');
+    expect(linksOf(await tasksOf({ payments, wallet: null }), 'ltc')).toEqual([]);
+  });
+
+  it('each line leads to the page of its resource, and texts of others do nothing', async () => {
+    const tasks = await tasksOf({
+      requestsInDoubt: {
+        nodes: [
+          {
+            requestId: 'int_1',
+            operation: 'REQUEST_PAYOUT',
+            amountCents: 1,
+            requestedAt: '2026-03-02T11:00:00Z',
+          },
+        ],
+        pageInfo: { hasNextPage: true },
+      },
+      disputes: { totalCount: 1, nodes: [{ disputeId: hostile, amountCents: 1, evidenceDueAt: null }] },
+      webhookDeliveries: {
+        totalCount: 3,
+        nodes: [{ reference: 'PSC-1' }, { withdrawalId: 'a1' }, { of: { reference: 'psa_1' } }, {}, null].map(
+          (resource, index) => ({
+            webhookId: `whd_${index}`,
+            event: hostile,
+            createdAt: '2026-03-02T11:00:00Z',
+            resource,
+          }),
+        ),
+      },
+      refunds: {
+        totalCount: 1,
+        nodes: [
+          {
+            refundId: 'ref_1',
+            amountCents: 1,
+            failureReason: hostile,
+            failedAt: null,
+            of: { reference: 'psc_1' },
+          },
+        ],
+      },
+    });
+    expect(linksOf(tasks, 'doubts')).toEqual(['payouts']);
+    expect(linksOf(tasks, 'disputes')).toEqual([
+      'disputes?statuses=OPEN&sort=due',
+      `disputes/${encodeURIComponent(hostile)}`,
+    ]);
+    expect(linksOf(tasks, 'webhooks')).toEqual([
+      'developers?status=EXHAUSTED',
+      'sales/PSC-1',
+      'payouts?reference=a1',
+      'sales/psa_1',
+    ]);
+    expect(linksOf(tasks, 'refunds')).toEqual(['sales/psc_1']);
+    expect(tasks.querySelector('img')).toBeNull();
+    expect(tasks.textContent).toContain(hostile);
+  });
+
+  it('figures that the service behind the server did not renew say from when they are', async () => {
+    const tasks = await tasksOf(
+      {},
+      { upstream: { fields: { refunds: { stale: true, ageSeconds: 3_600 } } } },
+    );
+    expect(tasks.textContent).toContain('Dados de 08:00: o serviço não responde agora.');
+    expect(
+      (await tasksOf({}, { upstream: { fields: { refunds: { stale: false, ageSeconds: 2 } } } })).textContent,
+    ).not.toContain('Dados de');
+  });
+
+  it('what was read stays where the next reading fails, and is read again while the page is visible', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const tasks = await tasksOf({ disputes: { totalCount: 7, nodes: [] } });
+    let isAway = true;
+    vi.stubGlobal('fetch', async () =>
+      isAway ? Promise.reject(new TypeError('away')) : Response.json({ data: {} }),
+    );
+    await vi.advanceTimersByTimeAsync(30_000);
+    await waitFor(() => expect(tasks.textContent).toContain('Não foi possível ler agora'));
+    expect(tasks.querySelector('[data-task=disputes] strong')?.textContent).toBe('7');
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(30_000);
+    await waitFor(() => expect(tasks.textContent).toContain('Nada espera por você.'));
+    expect(tasks.textContent).not.toContain('Não foi possível');
+  });
+});
+
+it('a chart says where there may be more sales than it knows', async () => {
+  const totals = (isExact: boolean) => ({ isExact, count: 1, amountCents: 500, groups: [] });
+  const { ConsoleChart } = await import('../../widget/console/chart.ts');
+  for (const isExact of [false, true]) {
+    vi.stubGlobal('fetch', async () => Response.json({ data: { salesTotals: totals(isExact) } }));
+    const chart = new ConsoleChart();
+    document.body.append(
+      Object.assign(chart, { api: { token: '', now: () => new Date('2026-03-02T12:00:00Z') } }),
+    );
+    await waitFor(() => expect(chart.textContent).toContain('1 venda'));
+    expect(chart.textContent?.includes('ao menos R$')).toBe(!isExact);
+    chart.remove();
+  }
 });

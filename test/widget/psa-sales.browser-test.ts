@@ -151,6 +151,15 @@ describe('the details', () => {
     expect(element.shadowRoot!.activeElement?.getAttribute('data-id')).toBe('sale-7');
   });
 
+  it('the panel has what the page says of the row', async () => {
+    const { element } = await sales({ saleCount: 7 }, { details: true });
+    const link = Object.assign(document.createElement('a'), { slot: 'details', textContent: 'Página' });
+    element.append(link);
+    expect(link.checkVisibility()).toBe(false);
+    await open(element, 'sale-7');
+    await shows(() => link.checkVisibility(), true);
+  });
+
   it('it is read once for a change, and with the totals after a gap', async () => {
     const { element, world } = await sales({ saleCount: 7 }, { details: true });
     await shows(() => element.totals?.groups.length, 5);

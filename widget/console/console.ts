@@ -3,13 +3,28 @@ import { keyed } from 'lit/directives/keyed.js';
 import { refusalText } from '../demo/shared/refusals.ts';
 import type { Api } from './api.ts';
 import { type Entry, endpointOf, isSignedOut, requestEntry, signIn, signOut } from './entry.ts';
+import { addressOf, placeOf } from './place.ts';
 
-/** The pages, by the last part of their address: their names, the scopes that open them, one of them enough, and their code. */
-const PAGES = [
+/** Renders a page, or with an id the page of one of its resources. */
+type Render = (api: Api, scopes: readonly string[], id: string | null) => TemplateResult;
+
+interface Page {
+  /** The part of the address. */
+  name: string;
+  title: string;
+  /** The title of one of its resources, if these have pages: the id follows in the address. */
+  one?: string;
+  /** The scopes that open it, one of them enough; without any it is open to all. */
+  scopes: readonly string[];
+  load: () => Promise<{ render: Render }>;
+}
+
+const PAGES: readonly [Page, ...Page[]] = [
   { name: '', title: 'Início', scopes: [], load: () => import('./home.ts') },
   {
     name: 'sales',
     title: 'Vendas',
+    one: 'Venda',
     scopes: ['card_payments', 'payments'],
     load: () => import('./sales.ts'),
   },
@@ -19,7 +34,13 @@ const PAGES = [
     scopes: ['subscriptions'],
     load: () => import('./subscriptions.ts'),
   },
-  { name: 'disputes', title: 'Disputas', scopes: ['disputes'], load: () => import('./disputes.ts') },
+  {
+    name: 'disputes',
+    title: 'Disputas',
+    one: 'Disputa',
+    scopes: ['disputes'],
+    load: () => import('./disputes.ts'),
+  },
   { name: 'products', title: 'Produtos', scopes: ['products'], load: () => import('./products.ts') },
   { name: 'statement', title: 'Extrato', scopes: ['wallet'], load: () => import('./statement.ts') },
   { name: 'payouts', title: 'Saques', scopes: ['payouts'], load: () => import('./payouts.ts') },
@@ -35,8 +56,7 @@ const PAGES = [
     scopes: ['webhooks'],
     load: () => import('./developers.ts'),
   },
-] as const;
-type Page = (typeof PAGES)[number];
+];
 
 const SESSION_OVER = 'A sessão terminou. Entre de novo para continuar.';
 const WRONG_KEY = 'Esta chave não vale aqui, ou foi revogada.';
@@ -47,22 +67,19 @@ const RETRY_MS = 5_000;
 export class ConsoleApp extends LitElement {
   static override properties = {
     phase: { state: true },
-    page: { state: true },
+    place: { state: true },
     notice: { state: true },
     content: { state: true },
     busy: { state: true },
   };
 
   declare phase: 'loading' | 'signed-out' | 'ready' | 'failed';
-  declare page: Page;
+  declare place: Place;
   /** The message above the form. */
   declare notice: string;
   declare busy: boolean;
   /** The page's code, once it is loaded; its failure is an error. */
-  declare content:
-    | { page: Page; render: (api: Api, scopes: readonly string[]) => TemplateResult }
-    | Error
-    | null;
+  declare content: { place: Place; render: Render } | Error | null;
 
   #entry: Entry | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -74,7 +91,7 @@ export class ConsoleApp extends LitElement {
   constructor() {
     super();
     this.phase = 'loading';
-    this.page = pageOf(location.pathname);
+    this.place = findPlace();
     this.notice = '';
     this.content = null;
     this.busy = false;
@@ -146,14 +163,15 @@ export class ConsoleApp extends LitElement {
 
   readonly #show = async (): Promise<void> => {
     this.#endVisit();
-    const page = pageOf(location.pathname);
-    this.page = page;
-    document.title = `${page.title} · Console`;
+    const place = findPlace();
+    this.place = place;
+    const { page, id, title } = place;
+    document.title = `${id ?? title} · Console`;
     try {
-      const { render } = await page.load();
-      if (this.page === page) this.content = { page, render };
+      const { render } = id === null || page.one ? await page.load() : NO_PAGE;
+      if (this.place === place) this.content = { place, render };
     } catch (error) {
-      if (this.page === page) this.content = error as Error;
+      if (this.place === place) this.content = error as Error;
     }
   };
 
@@ -241,15 +259,16 @@ export class ConsoleApp extends LitElement {
   };
 
   #renderPage(entry: Entry): TemplateResult {
+    const { page, id, title } = this.place;
     return html`
       <header class="bar" @click=${this.#follow}>
         <nav aria-label="Páginas">
           ${PAGES.map(
-            (page) => html`<a
+            (each) => html`<a
               data-page
-              href=${`./${page.name}`}
-              aria-current=${page === this.page ? 'page' : nothing}
-              >${page.title}</a
+              href=${addressOf(each.name)}
+              aria-current=${each === page ? (id === null ? 'page' : 'true') : nothing}
+              >${each.title}</a
             >`,
           )}
         </nav>
@@ -264,7 +283,10 @@ export class ConsoleApp extends LitElement {
         </div>
       </header>
       ${this.notice ? html`<p class="form-error" role="alert">${this.notice}</p>` : nothing}
-      <h1 class="page-title">${this.page.title}</h1>
+      <div class="page-title" @click=${this.#follow}>
+        ${id === null ? nothing : html`<a data-page class="back" href=${addressOf(page.name)}>‹ ${page.title}</a>`}
+        <h1>${title}</h1>
+      </div>
       <div class="page" @click=${this.#follow}>${this.#renderContent(entry)}</div>
     `;
   }
@@ -274,11 +296,13 @@ export class ConsoleApp extends LitElement {
     scopes,
     key,
     mayWrite,
+    actions,
     mayPaySubaccounts,
     documents,
   }: Entry): TemplateResult | typeof nothing {
-    const { page, content } = this;
-    const needed: readonly string[] = page.scopes;
+    const { place, content } = this;
+    const { page } = place;
+    const needed = page.scopes;
     const isOpen = needed.length === 0 || needed.some((scope) => scopes.includes(scope));
     if (token === null || !isOpen)
       return html`<section class="card" data-forbidden>
@@ -290,25 +314,40 @@ export class ConsoleApp extends LitElement {
         <p>A página não carregou.</p>
         <button type="button" class="secondary" @click=${this.#show}>Tentar de novo</button>
       </section>`;
-    if (content?.page !== page) return html`<p class="waiting" role="status">Abrindo…</p>`;
+    if (content?.place !== place) return html`<p class="waiting" role="status">Abrindo…</p>`;
     // Each visit begins with the filter of its address.
     const now = () => new Date(Date.now() + this.#aheadMs);
     const newestToken = () => this.#entry?.token ?? token;
     const api: Api = {
       ...{ endpoint: endpointOf(), renewToken: this.#renewToken, leaving: this.#visit.signal, now },
-      ...{ mayWrite, asksForKey: key !== null, mayPaySubaccounts, documents },
+      ...{ mayWrite, actions, asksForKey: key !== null, mayPaySubaccounts, documents },
       get token() {
         return newestToken();
       },
     };
-    return html`${keyed(content, content.render(api, scopes))}`;
+    return html`${keyed(content, content.render(api, scopes, place.id))}`;
   }
 }
 
-function pageOf(pathname: string): Page {
-  const name = pathname.slice(pathname.lastIndexOf('/') + 1);
-  return PAGES.find((page) => page.name === name) ?? PAGES[0];
+/** The page that the address names, with the id of its resource. */
+interface Place {
+  page: Page;
+  id: string | null;
+  title: string;
 }
+
+function findPlace(): Place {
+  const { name, id } = placeOf(location.pathname);
+  const page = PAGES.find((each) => each.name === name) ?? PAGES[0];
+  return { page, id, title: (id !== null && page.one) || page.title };
+}
+
+const NO_PAGE: { render: Render } = {
+  render: () => html`<section class="card" data-missing>
+    <h2>Esta página não existe.</h2>
+    <p>Confira o endereço, ou escolha uma das páginas acima.</p>
+  </section>`,
+};
 
 function nameOf({ name, hint }: NonNullable<Entry['key']>): string {
   const end = hint ? `…${hint}` : '';

@@ -4,26 +4,50 @@ import { postJson } from '../demo/shared/post-json.ts';
 import type { PageAnswer } from '../src/board/page-request.ts';
 import '../src/disputes/define.ts';
 import type { AcceptRequest, DefenceRequest } from '../src/disputes/events.ts';
+import { PsaDisputes } from '../src/disputes/psa-disputes.ts';
 import { createSharedFilter } from './address.ts';
 import type { Api } from './api.ts';
+import { linkToOne } from './links.ts';
+import { missingRow, oneRow } from './one-row.ts';
+import { addressOf } from './place.ts';
+import { webhooksOf } from './webhooks.ts';
 import { answerTo, requestWithKey, uploadFile } from './write.ts';
 
 const { attach, onChange } = createSharedFilter(
   'statuses createdAfter createdBefore amountCents reference sort'.split(' '),
 );
 
-/** The disputes of the account, with their defence. */
-export function render(api: Api): TemplateResult {
+const MISSING = 'Não há disputa com este número nesta conta.';
+customElements.define('console-dispute', oneRow(PsaDisputes, MISSING));
+
+/** The disputes of the account, with their defence; or one of them. */
+export function render(api: Api, scopes: readonly string[], id: string | null): TemplateResult {
   const accept = ({ detail }: CustomEvent<AcceptRequest>) => {
     const words = { title: 'Aceitar a disputa', declined: 'A disputa não foi aceita.' };
     detail.respondWith(requestWithKey(api, './disputes/accept', { disputeId: detail.disputeId }, words));
   };
   const defend = ({ detail }: CustomEvent<DefenceRequest>) => detail.respondWith(submit(detail));
+  const actions = api.actions.join(' ') || nothing;
+  if (id !== null && !/^[!-~]{1,128}$/.test(id)) return missingRow(MISSING);
+  if (id !== null)
+    return html`
+      <console-dispute
+        class="card"
+        actions=${actions}
+        .reference=${id}
+        .endpoint=${api.endpoint}
+        .token=${api.token}
+        .renewToken=${api.renewToken}
+        @psa-defence-request=${defend}
+        @psa-accept-request=${accept}
+      ></console-dispute>
+      ${webhooksOf(api, scopes, id)}
+    `;
   return html`<psa-disputes
     class="card"
     details
     export
-    actions=${api.mayWrite ? 'defence accept' : nothing}
+    actions=${actions}
     .endpoint=${api.endpoint}
     .token=${api.token}
     .renewToken=${api.renewToken}
@@ -31,8 +55,11 @@ export function render(api: Api): TemplateResult {
     @psa-sort-change=${onChange}
     @psa-defence-request=${defend}
     @psa-accept-request=${accept}
+    @psa-dispute-select=${({ currentTarget, detail }: CustomEvent) =>
+      linkToOne(currentTarget, 'disputes', detail.dispute.disputeId)}
     ${ref(attach)}
-    ><h2 slot="heading">Disputas da conta</h2></psa-disputes
+    ><h2 slot="heading">Disputas da conta</h2>
+    <a slot="details" data-page>Abrir a página da disputa</a></psa-disputes
   >`;
 }
 
@@ -46,5 +73,5 @@ async function submit({ disputeId, text, files, fileIds, ...rest }: DefenceReque
     ids.add(uploaded.body.fileId);
   }
   const given = { ...(text && { text }), ...(ids.size > 0 && { fileIds: [...ids] }) };
-  return answerTo(await postJson('./disputes/evidence', { disputeId, idempotencyKey, ...given }));
+  return answerTo(await postJson(addressOf('./disputes/evidence'), { disputeId, idempotencyKey, ...given }));
 }

@@ -1,5 +1,6 @@
 // The console's way in: its token, which is renewed, and the key that is presented once and kept nowhere.
 import { type PostResult, postJson, type Refusal } from '../demo/shared/post-json.ts';
+import { addressOf } from './place.ts';
 
 /** The server's answer to a page that enters. */
 export interface Entry {
@@ -13,17 +14,19 @@ export interface Entry {
   key: { name: string | null; hint: string | null } | null;
   /** Whether refunds, answers to disputes, cancellations and changes of products, keys, tokens and webhooks may be requested. */
   mayWrite: boolean;
+  /** The names of those that the service takes: refund, cancel, defence, accept. */
+  actions: readonly string[];
   /** Whether transfers to subaccounts and payouts of them may be requested. */
   mayPaySubaccounts: boolean;
   /** Whether GraphiQL and the document of the REST interface are served. */
   documents: { graphiql: boolean; rest: boolean };
 }
 
-/** The addresses are relative: a path of the server's public address may precede them. All pages are on one level. */
-export const requestEntry = () => postJson<Entry>('./token');
-export const signIn = (key: string): Promise<PostResult<Entry>> => postJson<Entry>('./sign-in', { key });
-export const signOut = () => postJson('./sign-out');
-export const endpointOf = () => new URL('../graphql', location.href).href;
+export const requestEntry = () => postJson<Entry>(addressOf('./token'));
+export const signIn = (key: string): Promise<PostResult<Entry>> =>
+  postJson<Entry>(addressOf('./sign-in'), { key });
+export const signOut = () => postJson(addressOf('./sign-out'));
+export const endpointOf = () => new URL(addressOf('../graphql'), location.href).href;
 
 /** Whether a request was refused for want of a session. */
 export const isSignedOut = ({ code, status }: Refusal) => code === 'UNAUTHENTICATED' || status === 401;

@@ -1,9 +1,10 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import '../src/wallet/define.ts';
 import type { Api } from './api.ts';
+import './chart.ts';
 import './tasks.ts';
 
-/** The first page: the wallet, and what waits for a person. */
+/** The first page: the wallet, the sales by time, and what waits for a person. */
 export function render(api: Api, scopes: readonly string[]): TemplateResult {
   return html`
     ${
@@ -19,5 +20,10 @@ export function render(api: Api, scopes: readonly string[]): TemplateResult {
         : nothing
     }
     <console-tasks class="card" .api=${api}></console-tasks>
+    ${
+      scopes.includes('card_payments') || scopes.includes('payments')
+        ? html`<console-chart class="card" .api=${api}></console-chart>`
+        : nothing
+    }
   `;
 }

@@ -10,7 +10,16 @@ import {
   type Endpoints,
   type OneDelivery,
 } from './developer-operations.ts';
-import { REPORT, type Report, TASKS, type Tasks } from './operations.ts';
+import {
+  REPORT,
+  type Report,
+  SALES_BY_TIME,
+  type SalesTotals,
+  TASKS,
+  type Tasks,
+  WEBHOOKS,
+  type Webhooks,
+} from './operations.ts';
 import {
   type OneSubaccount,
   PAYOUTS,
@@ -38,6 +47,8 @@ const subaccounts = graphql(SUBACCOUNTS);
 const subaccount = graphql(SUBACCOUNT);
 const statement = graphql(STATEMENT);
 const payouts = graphql(PAYOUTS);
+const webhooks = graphql(WEBHOOKS);
+const sales = graphql(SALES_BY_TIME);
 
 type Present<Data> = { [Name in keyof Data]: NonNullable<Data[Name]> };
 type Fits<Given extends Expected, Expected> = [Given, Expected];
@@ -55,6 +66,13 @@ export type Checks = [
   Fits<{ after: string | null; filter: SubaccountFilter }, VariablesOf<typeof subaccounts>>,
   Fits<{ after: string | null; filter: DeliveryFilter }, VariablesOf<typeof deliveries>>,
   Fits<{ after: string | null; id: string }, VariablesOf<typeof statement>>,
-  Fits<{ since: string }, VariablesOf<typeof tasks>>,
+  Fits<Present<ResultOf<typeof webhooks>>, Webhooks>,
+  Fits<Present<ResultOf<typeof sales>>, SalesTotals>,
+  Fits<{ since: string; ltcSince: string }, VariablesOf<typeof tasks>>,
+  Fits<{ reference: string }, VariablesOf<typeof webhooks>>,
+  Fits<
+    { filter: { paidAfter: string; paidBefore: string }; interval: 'DAY' | 'MONTH' },
+    VariablesOf<typeof sales>
+  >,
   Fits<{ startsAt: string; endsAt: string }, VariablesOf<typeof report>>,
 ];

@@ -6,6 +6,7 @@ import type { PageAnswer } from '../src/board/page-request.ts';
 import type { Api } from './api.ts';
 import { isSignedOut } from './entry.ts';
 import { askForKey, askToConfirm } from './key-dialog.ts';
+import { addressOf } from './place.ts';
 
 /** The time for an upload besides that for its bytes, and the fewest bytes of it in a millisecond. */
 const BASE_MS = 60_000;
@@ -65,12 +66,13 @@ export async function requestWithKey(
   input: object,
   { title, declined, refusals }: Words,
 ): Promise<PageAnswer> {
-  const result = await postWithKey(api, title, (confirmed) => postJson(path, { ...input, ...confirmed }));
+  const address = addressOf(path);
+  const result = await postWithKey(api, title, (confirmed) => postJson(address, { ...input, ...confirmed }));
   return result === null ? { message: declined } : answerTo(result, refusals);
 }
 
 /** Uploads a file of a dispute, in the time that the server has for it. Never rejects. */
 export function uploadFile(disputeId: string, file: File): Promise<PostResult<{ fileId: string }>> {
-  const path = `./disputes/${disputeId}/files?name=${encodeURIComponent(file.name)}`;
+  const path = addressOf(`./disputes/${disputeId}/files?name=${encodeURIComponent(file.name)}`);
   return postBody(path, file.type, file, Math.ceil(BASE_MS + file.size / SLOWEST));
 }

@@ -61,6 +61,7 @@ import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
 import { createWebhookTests } from '../webhooks/test-service.ts';
 import type { Config } from './config/config.ts';
+import { offeredActions } from './console/offered.ts';
 import { createConsoleRoutes } from './console/routes.ts';
 import { createDoubts } from './modes/doubts.ts';
 import { createExports, snapshots } from './modes/parts.ts';
@@ -456,9 +457,11 @@ export async function createApp({
       const services = runtime.servicesFor(MERCHANT);
       const { access, refunds, disputes, subscriptions, products, deliveries, subaccounts, payouts } =
         services;
+      const { cardPayments, payments, charges } = services;
       const { webhooks, webhookEndpoints, webhookTests, webhookRedeliveries } = services;
       return {
         ...{ access, refunds, disputes, subscriptions, products, deliveries, subaccounts },
+        ...{ cardPayments, payments, charges },
         ...{ webhooks, webhookEndpoints, webhookTests, webhookRedeliveries },
         ...{ payouts, payoutBatches },
         ...consoleOfMode,
@@ -491,6 +494,7 @@ export async function createApp({
             sessions: createSessionService({ database, committer, clock, prepare: prepareToken }),
             // Everybody who reaches an open console in front of another service would move real money.
             operations: config.console === 'open' && config.upstream ? null : consoleOperations,
+            offered: offeredActions(config.upstream?.families ?? null),
             documents: { graphiql: config.demo, rest: !config.upstream },
             ...{ callers, addressOf, strangers, takeRequest, openFile, cursorsFor, clock, log, publicUrl },
           })),

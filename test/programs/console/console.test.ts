@@ -85,9 +85,15 @@ describe('who may enter', () => {
 
   test('The pages have one document under a strict policy, and are open at the host of PUBLIC_URL alone', async () => {
     const app = await start({ PSA_CONSOLE: 'on' });
+    const ones = ['sales/PSC-1', 'payouts/0', 'disputes/%3Cscript%3E', `sales/${'x'.repeat(2_000)}`];
     const pages = ['sales', 'subscriptions', 'disputes', 'products', 'statement', 'payouts', 'subaccounts'];
-    for (const page of ['', ...pages, 'developers']) {
-      const { status, headers } = await fetch(`${app.url}/console/${page}`);
+    for (const page of ['', ...pages, 'developers', ...ones]) {
+      const response = await fetch(`${app.url}/console/${page}`);
+      const { status, headers } = response;
+      const [, script = ''] = /src="([^"]+)"/.exec(await response.text()) ?? [];
+      expect((await fetch(new URL(script, response.url))).headers.get('content-type')).toMatch(
+        /^text\/javascript/,
+      );
       expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
       expect(headers.get('content-security-policy')).toMatch(
         /^default-src 'self'; .*require-trusted-types-for/,
@@ -99,7 +105,8 @@ describe('who may enter', () => {
     }
     const moved = await fetch(`${app.url}/console?x=1`, { redirect: 'manual' });
     expect([moved.status, moved.headers.get('location')]).toEqual([308, '/console/?x=1']);
-    expect((await fetch(`${app.url}/console/nothing`)).status).toBe(404);
+    for (const path of ['nothing', 'nothing/1', 'sales/', 'sales/1/2', 'index/1'])
+      expect((await fetch(`${app.url}/console/${path}`)).status).toBe(404);
     expect((await post(app, 'token', {}, { headers: { origin: 'http://evil.example' } })).status).toBe(403);
   });
 });

@@ -26,7 +26,7 @@ async function post(path: string, input: unknown, headers: Record<string, string
 
 test('The key of the account opens it, and what the service does not have is refused by its name', async () => {
   const { status, body, cookies } = await post('sign-in', { key: LIVE_KEY });
-  expect([status, body.mayWrite]).toEqual([201, true]);
+  expect([status, body.mayWrite, body.actions]).toEqual([201, true, []]);
   const { wallet } = await pair.facade.client(body.token).request('{ wallet { balanceCents } }');
   expect(wallet.balanceCents).toBe(0);
   const headers = { cookie: cookies[0]!.split(';')[0]! };
@@ -35,6 +35,7 @@ test('The key of the account opens it, and what the service does not have is ref
   const file = { ...headers, 'content-type': 'application/pdf' };
   const answers = [
     await post('refunds', refund, headers),
+    await post('cancellations', { type: 'card_payment', reference: 'PSC-1' }, headers),
     await post('disputes/evidence', { disputeId, text: 'Entregue.' }, headers),
     await post('disputes/accept', { disputeId, key: LIVE_KEY }, headers),
     await post(`disputes/${disputeId}/files?name=nota.pdf`, pdf(), file),

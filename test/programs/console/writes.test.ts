@@ -90,6 +90,24 @@ test('A refund asks for the key of the session again, is made once for its idemp
   expect(JSON.stringify(lines)).not.toContain(otherKey);
 });
 
+test('A sale that is not paid is canceled once, and one that is paid is not', async () => {
+  const { orderCode } = (await app.rest().post('/card-payments', { valueCents: 4990 })).body;
+  const { chargeId } = (await app.rest().post('/charges', { amountCents: 4990 })).body;
+  const sales = [
+    { type: 'card_payment', reference: orderCode },
+    { type: 'charge', reference: chargeId },
+  ];
+  for (const sale of sales)
+    for (const replayed of [false, true])
+      expect(await post('cancellations', sale)).toMatchObject({ status: 200, body: { ...sale, replayed } });
+  expect((await app.rest().get(`/card-payments/${orderCode}`)).body.status).toBe('expired');
+  expect(await post('cancellations', { type: 'card_payment', reference: await sell() })).toMatchObject({
+    status: 409,
+    body: { code: 'NOT_CANCELABLE' },
+  });
+  expect((await post('cancellations', { type: 'payment', reference: orderCode })).status).toBe(400);
+});
+
 test('A dispute gets a file and a text of its defence, and is accepted with the key alone', async () => {
   const disputeId = await openDispute();
   const file = { 'content-type': 'application/pdf' };
@@ -226,6 +244,8 @@ test('A restricted key, another account, another site and no session change noth
   for (const [status, headers, key] of callers) {
     const refund = { type: 'card_payment', reference: orderCode, amountCents: 100, key };
     expect((await post('refunds', refund, headers)).status).toBe(status);
+    const cancellation = { type: 'card_payment', reference: orderCode };
+    expect((await post('cancellations', cancellation, headers)).status).toBe(status);
     expect((await post('disputes/accept', { disputeId, key }, headers)).status).toBe(status);
     expect((await post('disputes/evidence', { disputeId, text: 'x' }, headers)).status).toBe(status);
     const file = { ...headers, 'content-type': 'application/pdf' };
@@ -265,6 +285,11 @@ test.each([
   ['refunds', { amountCents: 1.5 }, 'amountCents'],
   ['refunds', { idempotencyKey: ' ' }, 'idempotencyKey'],
   ['refunds', { orderCode: 'x' }, 'orderCode'],
+  ['cancellations', { type: 'payout' }, 'type'],
+  ['cancellations', { reference: '' }, 'reference'],
+  ['cancellations', { type: 'payment', reference: 'psa_1' }, 'reference'],
+  ['cancellations', { type: 'charge' }, 'reference'],
+  ['cancellations', { amountCents: 1 }, 'amountCents'],
   ['disputes/accept', { disputeId: 'dsp_1' }, 'disputeId'],
   ['disputes/evidence', { disputeId: 'dsp_x' }, 'text'],
   ['subscriptions/cancel', {}, 'subscriptionId'],
@@ -292,10 +317,12 @@ test.each([
   [`disputes/dsp_${'0'.repeat(24)}/files`, undefined, 'name'],
   [`disputes/dsp_${'0'.repeat(24)}/files?name=a.pdf&disputeId=dsp_${'1'.repeat(24)}`, undefined, 'disputeId'],
 ])('A request to %s with %j is refused at %s', async (path, input, field) => {
-  const whole =
-    path === 'refunds' ? { type: 'card_payment', reference: 'x', key: LIVE_KEY } : { key: LIVE_KEY };
+  const whole = {
+    ...(['refunds', 'cancellations'].includes(path) && { type: 'card_payment', reference: 'x' }),
+    key: LIVE_KEY,
+  };
   const { key: _, ...keyless } = { ...whole, ...input };
-  const given = path === 'disputes/evidence' ? keyless : { ...whole, ...input };
+  const given = ['disputes/evidence', 'cancellations'].includes(path) ? keyless : { ...whole, ...input };
   const { status, body } = await (input === undefined
     ? post(path, pdf(), { 'content-type': 'application/pdf' })
     : post(path, given));

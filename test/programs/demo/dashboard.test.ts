@@ -64,6 +64,7 @@ describe('a real account', () => {
         tenant: { accountId: 'acc_1', environment: 'live' },
         access: {} as AccessService,
         operations,
+        hasConsole: true,
         clock: app.clock,
         publicUrl: app.url,
       });
@@ -80,7 +81,7 @@ describe('a real account', () => {
       'cancellations',
     ]);
     expect(writes(of(null))).toEqual(['token']);
-    expect(await loadConfig()).toEqual({ endpoint: '/graphql', simulated: true });
+    expect(await loadConfig()).toEqual({ endpoint: '/graphql', simulated: true, console: true });
   });
 });
 

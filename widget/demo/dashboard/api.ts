@@ -10,6 +10,8 @@ interface Config {
   now: string;
   /** Whether bank and acquirer are simulated. A real account's dashboard is read-only. */
   simulated: boolean;
+  /** Whether the server has the merchant's console. */
+  console: boolean;
 }
 
 /** The endpoint, and the short-lived token that reads the account there. */
@@ -23,6 +25,7 @@ export interface DashboardApi {
   now(): Date;
   /** Tells whether the account is simulated: only then can the page request payouts. */
   isSimulated(): Promise<boolean>;
+  hasConsole(): Promise<boolean>;
   /** Mints a new token after the current one has expired. */
   renewToken(): Promise<string>;
   /** Corrects the estimate of the server's clock by an instant that the server has reported: it is not behind that. */
@@ -207,6 +210,7 @@ export function openApi(
   return {
     now,
     isSimulated: async () => (await currentConfig()).simulated,
+    hasConsole: async () => (await currentConfig()).console,
     async renewToken() {
       config = null;
       return (await currentConfig()).token;

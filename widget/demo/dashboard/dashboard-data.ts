@@ -1,6 +1,6 @@
 // The data that the dashboard shows: read once, then updated by subscriptions.
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import { showRealAccount } from '../shared/real-account.ts';
+import { showConsole, showRealAccount } from '../shared/real-account.ts';
 import { Announcement } from './announcement.ts';
 import { type Credentials, type DashboardApi, openApi, type PartialResult } from './api.ts';
 import { Catalogue, reloadedList } from './catalogue.ts';
@@ -196,6 +196,7 @@ export class DashboardData implements ReactiveController {
     try {
       this.simulated = await api.isSimulated();
       if (!this.simulated) showRealAccount();
+      if (await api.hasConsole()) showConsole();
       const updatesCursor = await this.#readParts(api, { afresh: true });
       if (api !== this.#api) return;
       this.phase = 'ready';

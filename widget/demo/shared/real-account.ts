@@ -7,7 +7,12 @@ export function showRealAccount(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-only=real]')) element.hidden = false;
 }
 
-/** Does the same on a page without a configuration of its own. Without an answer the page stays as it is. */
+/** Shows the links to the merchant's console, which this server has. */
+export function showConsole(): void {
+  for (const element of document.querySelectorAll<HTMLElement>('[data-only=console]')) element.hidden = false;
+}
+
+/** Adapts a page without a configuration of its own. Without an answer the page stays as it is. */
 export async function showAccount(): Promise<void> {
   const response = await fetch('/demo/dashboard/config.json').catch(() => null);
   if (response?.ok && !((await response.json()) as { simulated: boolean }).simulated) showRealAccount();

@@ -66,6 +66,7 @@ const MINUTE_MS = 60_000;
  *
  * @slot heading - Above the table, beside its filters.
  * @slot empty - In place of the text for an account without disputes.
+ * @slot details - In the panel of a row, under its title.
  *
  * @csspart base - The whole element.
  * @csspart toolbar - Heading, filters and connection.

@@ -12,7 +12,8 @@ import type { Row } from './row-list.ts';
 export interface DetailsPanel {
   open(id: string): void;
   onRow(id?: string): void;
-  render(): TemplateResult;
+  /** Renders the dialog; on the page of one row its content alone. */
+  render(isPage?: boolean): TemplateResult;
 }
 
 /** The panel gets Lit and the parts of the element from its first file, which its chunk must not import. */
@@ -138,6 +139,7 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
     return html`
       <h2 id="details-title" .textContent=${title}></h2>
       ${status ? html`<p class="status ${status[1]}"><span class="state" .textContent=${status[0]}></span></p>` : ''}
+      <slot name="details"></slot>
       ${actions}
       ${groups.map(([name, all]) =>
         all.some(([, words]) => words)
@@ -164,7 +166,7 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
     onRow(id = openId) {
       if (openId && id === openId) void read();
     },
-    render() {
+    render(isPage) {
       // Nothing of an account stays when its token is gone.
       if (openId && openList !== data.list) {
         full = undefined;
@@ -173,6 +175,16 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
       const known = openList === data.list ? openList.get(openId) : undefined;
       const isBehind = known && full && isNewer(known, full);
       const row = (isBehind ? { ...full, ...known } : (full ?? known)) as (R & Partial<Full>) | undefined;
+      const shown = html`
+        ${row ? content(row) : ''}
+        <p role="status">${
+          error
+            ? html`<span .textContent=${texts.problem(error)}></span>
+                <button class="quiet" type="button" .textContent=${texts.text('retry')} @click=${read}></button>`
+            : html`<span .textContent=${isReading && !full ? texts.text('loading') : ''}></span>`
+        }</p>
+      `;
+      if (isPage) return html`<div part="details" class="panel page">${shown}</div>`;
       return html`<dialog part="details" class="details" aria-labelledby="details-title"
         @close=${() => {
           // Another row was opened before this event.
@@ -189,13 +201,7 @@ export function createDetailsPanel<R extends Row, Full extends R, T extends List
           <button part="close-button" class="close" type="button" aria-label=${texts.text('close')} @click=${close}>
             <svg viewBox="0 0 12 12" aria-hidden="true"><path d="m2 2 8 8m0-8-8 8" /></svg>
           </button>
-          ${row ? content(row) : ''}
-          <p role="status">${
-            error
-              ? html`<span .textContent=${texts.problem(error)}></span>
-                  <button class="quiet" type="button" .textContent=${texts.text('retry')} @click=${read}></button>`
-              : html`<span .textContent=${isReading && !full ? texts.text('loading') : ''}></span>`
-          }</p>
+          ${shown}
         </div>
       </dialog>`;
     },

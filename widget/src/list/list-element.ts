@@ -51,11 +51,11 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
   /** The figures above the table; not every list has them. */
   declare protected readonly figures?: Figures<unknown>;
   protected readonly data: ListController<R, T>;
+  protected readonly rowDetails: RowDetails;
   protected readonly texts: BoardTexts<T>;
   readonly #kind: ListKind<R, T>;
   readonly #moreFilters: MoreFilters;
   readonly #renderExport: () => TemplateResult;
-  readonly #details: RowDetails;
   readonly #announcer: Announcer<R, T>;
   #window = new RowWindow();
   #drawn = new DrawnRows(this, (id, value) => this.cellsOf(id, value));
@@ -80,7 +80,7 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
     this.data = new ListController(this, kind);
     this.#moreFilters = createMoreFilters(kind, { host: this, data: this.data, texts });
     this.#renderExport = createExportButton(kind, this, { data: this.data, texts });
-    this.#details = createRowDetails(kind, { host: this, data: this.data, texts });
+    this.rowDetails = createRowDetails(kind, { host: this, data: this.data, texts });
     this.#announcer = new Announcer(texts, kind, () => this.requestUpdate());
   }
 
@@ -136,7 +136,7 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
 
   /** @internal Reads the figures again, and the details of a row if they are open; without an id those of any row. */
   onRow(id?: string): void {
-    this.#details.onRow(id);
+    this.rowDetails.onRow(id);
     this.figures?.expire();
   }
 
@@ -234,7 +234,7 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
           ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? noRows(this.texts, Boolean(pageOf(this.view, 0, this.#kind).filter)) : ''}
         </div>
         <div part="footer" class="footer"><bdi>${countOfRows(this.texts, this.data, waiting)}</bdi></div>
-        ${this.#details.render()}
+        ${this.rowDetails.render()}
         <div class="sr" role="status" data-announcement .textContent=${this.#announcer.sentence}></div>
       </div>
     `;
@@ -341,7 +341,7 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
     this.requestUpdate();
     const { name } = this.#kind;
     this.data.emit(`psa-${name}-select`, { [name]: row });
-    if (this.details) void this.#details.open(row.id);
+    if (this.details) void this.rowDetails.open(row.id);
   }
 
   #choose(chosen: readonly string[]): void {

@@ -12,7 +12,8 @@ export interface RowDetails {
   open(id: string): Promise<void>;
   /** Reads the row again if it is the open one; without an id the open one. */
   onRow(id?: string): void;
-  render(): TemplateResult | '';
+  /** Renders the dialog; on the page of one row its content alone. */
+  render(isPage?: boolean): TemplateResult | '';
 }
 
 /** Creates the details of a list's rows; the first ones load the chunk of their panel. */
@@ -36,6 +37,6 @@ export function createRowDetails<R extends Row, T extends ListTexts>(
       parts.host.requestUpdate();
     },
     onRow: (id) => panel?.onRow(id),
-    render: () => panel?.render() ?? (isLost ? line(parts.texts.text('network')) : ''),
+    render: (isPage) => panel?.render(isPage) ?? (isLost ? line(parts.texts.text('network')) : ''),
   };
 }

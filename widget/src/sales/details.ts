@@ -161,7 +161,7 @@ function createRefundForm({ html, host, texts }: DetailsParts<Sale, Texts>, onSe
   }
 
   function clear(): void {
-    const disclosure = host.renderRoot.querySelector<HTMLDetailsElement>('dialog details');
+    const disclosure = host.renderRoot.querySelector<HTMLDetailsElement>('.panel details');
     disclosure?.querySelector('form')?.reset();
     if (disclosure) disclosure.open = false;
   }

@@ -54,6 +54,7 @@ const catalog = {
  *
  * @slot heading - Above the table, beside its filters.
  * @slot empty - In place of the text for an account without sales.
+ * @slot details - In the panel of a row, under its title.
  *
  * @csspart base - The whole element.
  * @csspart toolbar - Heading, filters, search and connection.

@@ -30,6 +30,7 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { Log } from '../../state/db/log.ts';
 import { type Actor, createActions, keyText } from './actions.ts';
 import { createDeveloperRoutes, type DeveloperOperations } from './developers.ts';
+import type { ConsoleAction } from './offered.ts';
 import { createSubaccountRoutes, type SubaccountOperations } from './subaccounts.ts';
 import { type ConsoleOperations, createWriteRoutes } from './writes.ts';
 
@@ -40,6 +41,8 @@ export interface ConsoleDependencies {
   sessions: SessionService;
   /** Null if the console is open, and money is real: then it only reads. */
   operations: (() => ConsoleOperations & DeveloperOperations & SubaccountOperations) | null;
+  /** The changes that the service takes: a page has no buttons for others. */
+  offered: readonly ConsoleAction[];
   /** The documents that this server has beside the console. */
   documents: Documents;
   cursorsFor: CursorsFor;
@@ -55,7 +58,7 @@ export interface ConsoleDependencies {
   publicUrl: string;
 }
 
-/** The pages, which are one file: its script shows the one of the address. */
+/** The pages, which are one document: its script shows the one of the address. */
 const PAGES = [
   ...['sales', 'subscriptions', 'disputes', 'products', 'statement', 'payouts'],
   ...['subaccounts', 'developers'],
@@ -75,6 +78,8 @@ interface Entry {
   key: { name: string | null; hint: string | null } | null;
   /** Whether refunds, answers to disputes, cancellations and changes of products, keys, tokens and webhooks may be requested. */
   mayWrite: boolean;
+  /** The names of those that the service takes; none if nothing may be requested. */
+  actions: readonly ConsoleAction[];
   /** Whether transfers to subaccounts and payouts of them may be requested. */
   mayPaySubaccounts: boolean;
   documents: Documents;
@@ -95,6 +100,7 @@ export function createConsoleRoutes({
   access,
   sessions,
   operations,
+  offered,
   documents,
   cursorsFor,
   takeRequest,
@@ -178,13 +184,15 @@ export function createConsoleRoutes({
     const scopes = scopesOf(session.caller);
     const minted = scopes.length > 0 ? await sessions.mint(session, scopes) : null;
     const { name, hint } = session.key;
+    const mayWrite = isUnrestricted(session.caller.credential);
     return {
       token: minted?.token ?? null,
       now: clock.now(),
       environment: session.caller.tenant.environment,
       scopes,
       key: { name, hint },
-      mayWrite: isUnrestricted(session.caller.credential),
+      mayWrite,
+      actions: mayWrite ? offered : [],
       mayPaySubaccounts: may(session.caller, 'subaccounts.manage'),
       documents,
     };
@@ -204,6 +212,7 @@ export function createConsoleRoutes({
       scopes,
       key: null,
       mayWrite: operations !== null,
+      actions: operations ? offered : [],
       mayPaySubaccounts: operations !== null,
       documents,
     };
@@ -280,6 +289,7 @@ function pageRoutes(path: string, publicUrl: string): Route[] {
         : {}),
     }),
   });
+  const pageName = new RegExp(`^/(?:${PAGES.join('|')})(?<id>/[^/]+)?$`);
   return [
     {
       methods: ['GET', 'HEAD'],
@@ -289,12 +299,12 @@ function pageRoutes(path: string, publicUrl: string): Route[] {
     },
     {
       ...files,
-      handle: (context) =>
-        files.handle(
-          PAGES.includes(context.params.name?.slice(1) ?? '')
-            ? { ...context, params: { name: '/' } }
-            : context,
-        ),
+      handle: (context) => {
+        const page = pageName.exec(context.params.name ?? '');
+        // The document of one resource names its files from the level below.
+        const name = page?.groups?.id === undefined ? '/' : '/one/';
+        return files.handle(page ? { ...context, params: { name } } : context);
+      },
     },
   ];
 }

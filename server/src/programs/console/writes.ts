@@ -6,6 +6,8 @@ import { HttpError, type Route } from '../../api/http/routes.ts';
 import type { SameOrigin } from '../../api/http/same-origin.ts';
 import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import { plainText } from '../../kernel/text.ts';
+import type { CardPaymentService } from '../../money-in/card-payments/model.ts';
+import type { ChargeService } from '../../money-in/charges/model.ts';
 import {
   type DisputeFiles,
   fileNameText,
@@ -17,6 +19,7 @@ import {
   disputeIdText,
   submitDisputeEvidenceInput,
 } from '../../money-in/disputes/model.ts';
+import type { PaymentService } from '../../money-in/payments/model.ts';
 import { REFUNDED_TYPES, type RefundService, refundInput } from '../../money-in/refunds/model.ts';
 import type { SubscriptionService } from '../../money-in/subscriptions/model.ts';
 import { type Actions, confirmed } from './actions.ts';
@@ -26,6 +29,9 @@ import { createPayoutRoutes, type PayoutOperations } from './payout-routes.ts';
 /** The operations of the console that change something. */
 export interface ConsoleOperations extends CatalogueOperations, PayoutOperations {
   refunds: Pick<RefundService, 'request'>;
+  cardPayments: Pick<CardPaymentService, 'cancel'>;
+  payments: Pick<PaymentService, 'cancel'>;
+  charges: Pick<ChargeService, 'cancel'>;
   disputes: Pick<DisputeService, 'submitEvidence' | 'accept'>;
   /** Null in front of another service, which stores no files of this one. */
   disputeFiles: Pick<DisputeFiles, 'upload'> | null;
@@ -34,6 +40,7 @@ export interface ConsoleOperations extends CatalogueOperations, PayoutOperations
 
 const reference = plainText({ max: 100 });
 const consoleRefundInput = refundInput.extend({ ...confirmed, type: z.enum(REFUNDED_TYPES), reference });
+const cancellationInput = z.object({ type: z.enum(REFUNDED_TYPES), reference });
 /** An id of any service's dispute: the service refuses a form that it does not have. */
 const disputeId = plainText({ max: 100 });
 const acceptInput = z.object({ ...confirmed, disputeId });
@@ -77,6 +84,16 @@ export function createWriteRoutes({
         return { status: 201, body };
       },
     ),
+    action(/^\/console\/cancellations$/, cancellationInput, async ({ type, reference: id }, context) => {
+      const actor = await admit(context);
+      const body = await recorded(actor, 'sale canceled', { type, reference: id }, async () => {
+        const { cardPayments, payments, charges } = operations();
+        const service = { card_payment: cardPayments, payment: payments, charge: charges }[type];
+        const { replayed } = await service.cancel(actor.tenant, id).catch(nameReference);
+        return { type, reference: id, replayed };
+      });
+      return { body };
+    }),
     action(/^\/console\/disputes\/evidence$/, submitDisputeEvidenceInput, async (input, context) => {
       const actor = await admit(context);
       const { disputeId, ...evidence } = input;
@@ -134,10 +151,10 @@ export function createWriteRoutes({
   ];
 }
 
-/** Names the id of a refunded resource as the input does. @throws the error */
+/** Names the id of a sale as the input does. @throws the error */
 function nameReference(error: unknown): never {
   if (!(error instanceof ValidationError)) throw error;
-  const isId = (path: string) => ['input.paymentId', 'input.chargeId'].includes(path);
+  const isId = (path: string) => /^(input\.)?(paymentId|chargeId)$/.test(path);
   throw new ValidationError(
     error.fields.map((field) => (isId(field.path) ? { ...field, path: 'reference' } : field)),
   );

@@ -68,6 +68,7 @@ export function createDashboardRoutes({
   tenant,
   access,
   operations,
+  hasConsole,
   clock,
   publicUrl,
 }: {
@@ -75,6 +76,7 @@ export function createDashboardRoutes({
   access: AccessService;
   /** Null if money would be real: then the dashboard only reads. */
   operations: DashboardOperations | null;
+  hasConsole: boolean;
   clock: Clock;
   publicUrl: string;
 }): Route[] {
@@ -86,7 +88,7 @@ export function createDashboardRoutes({
       sendJson(
         response,
         200,
-        { endpoint: '/graphql', simulated: operations !== null },
+        { endpoint: '/graphql', simulated: operations !== null, console: hasConsole },
         { 'cache-control': 'no-store' },
       ),
   };

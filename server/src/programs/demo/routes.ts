@@ -41,6 +41,7 @@ export function createDemoRoutes({
   checkoutTokens,
   methods,
   operations,
+  hasConsole,
   clock,
   publicUrl,
 }: {
@@ -51,6 +52,8 @@ export function createDemoRoutes({
   methods: readonly CheckoutMethod[];
   /** Null if money would be real: then the dashboard only reads. */
   operations: DashboardOperations | null;
+  /** Whether this server has the merchant's console, to which the dashboard leads. */
+  hasConsole: boolean;
   clock: Clock;
   publicUrl: string;
 }): Route[] {
@@ -147,7 +150,7 @@ export function createDemoRoutes({
     config,
     ...(operations ? [galleryToken] : []),
     formerThankYou,
-    ...createDashboardRoutes({ tenant, access, operations, clock, publicUrl }),
+    ...createDashboardRoutes({ tenant, access, operations, hasConsole, clock, publicUrl }),
     shop,
   ].map(guard);
 }

@@ -314,6 +314,7 @@ export async function createEmbeddedRuntime({
               tenant: await firstTenant(database.sql),
               ...{ access, checkoutTokens, clock, publicUrl },
               methods: ['pix', 'card'],
+              hasConsole: config.console !== 'off',
               operations: {
                 ...services,
                 payoutFees: async (tenant) => (await payoutSettingsOf(database.sql, tenant)).payoutFeesCents,

@@ -304,6 +304,7 @@ export async function createRemoteRuntime({
           publicUrl,
           methods: dependencies.families.has('payments') ? ['card', 'pix'] : ['card'],
           operations: null,
+          hasConsole: config.console !== 'off',
         }),
       ];
     },
