@@ -1,7 +1,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { STOCK_LABELS } from '../../demo/shared/content.ts';
-import { formatBrl, formatRelative } from '../../demo/shared/format.ts';
+import { formatBrl, formatTime } from '../../demo/shared/format.ts';
 import type { Api } from '../api.ts';
 import { Polling } from '../polling.ts';
 import { type Delivery, LOW_STOCKS, PRODUCTS, type Product } from './operations.ts';
@@ -105,7 +105,7 @@ export class ConsoleProducts extends LitElement {
   get #problem(): string {
     if (this.state === 'failed') return 'Não foi possível ler agora. A página tenta de novo sozinha.';
     if (!this.staleSince) return '';
-    return `Sem contato com o serviço: os dados são de ${formatRelative(this.staleSince, this.api.now())}.`;
+    return `Sem contato com o serviço: dados de ${formatTime(this.staleSince, this.api.now())}.`;
   }
 
   #renderFilter(): TemplateResult {
