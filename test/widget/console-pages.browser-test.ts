@@ -46,7 +46,14 @@ const refusal = (field: string, code: string) => ({
 function openProducts(api: Partial<Api> = {}): ConsoleProducts {
   const now = () => new Date('2026-03-02T10:35:00Z');
   const page = new ConsoleProducts();
-  page.api = { token: 't', now, leaving: new AbortController().signal, mayWrite: true, ...api } as Api;
+  page.api = {
+    token: 't',
+    now,
+    leaving: new AbortController().signal,
+    mayWrite: true,
+    actions: [],
+    ...api,
+  } as Api;
   document.body.append(page);
   return page;
 }
@@ -94,7 +101,7 @@ it('Another service that tells no stocks has no filter by them, and the age of o
   const page = openProducts();
   await waitFor(() => expect(page.textContent).toContain('1 produto'));
   expect(page.querySelector('[role=group]')).toBeNull();
-  expect(page.querySelector('.error')!.textContent).toBe('Sem contato com o serviço: dados de 07:33.');
+  expect(page.textContent).toContain('Dados de 07:33: o serviço não responde agora.');
 });
 
 it('Products that cannot be read again stay, and a service without products is named', async () => {

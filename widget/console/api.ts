@@ -13,7 +13,7 @@ export interface Api {
   /** Whether the console may request changes, and whether it gives the key of the session again with those that ask for it. */
   mayWrite: boolean;
   asksForKey: boolean;
-  /** The changes that it may request and the service takes: refund, cancel, defence, accept. */
+  /** The changes that it may request and the service takes: refund, cancel, defence, accept, cancelSubscription, content. */
   actions: readonly string[];
   /** Whether transfers to subaccounts and payouts of them may be requested. */
   mayPaySubaccounts: boolean;

@@ -31,6 +31,7 @@ const PAGES: readonly [Page, ...Page[]] = [
   {
     name: 'subscriptions',
     title: 'Assinaturas',
+    one: 'Assinatura',
     scopes: ['subscriptions'],
     load: () => import('./subscriptions.ts'),
   },

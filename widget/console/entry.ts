@@ -14,7 +14,7 @@ export interface Entry {
   key: { name: string | null; hint: string | null } | null;
   /** Whether refunds, answers to disputes, cancellations and changes of products, keys, tokens and webhooks may be requested. */
   mayWrite: boolean;
-  /** The names of those that the service takes: refund, cancel, defence, accept. */
+  /** The names of those that the service takes: refund, cancel, defence, accept, cancelSubscription, content. */
   actions: readonly string[];
   /** Whether transfers to subaccounts and payouts of them may be requested. */
   mayPaySubaccounts: boolean;

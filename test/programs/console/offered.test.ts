@@ -2,9 +2,13 @@ import { expect, test } from 'vitest';
 import { offeredActions } from '../../../server/src/programs/console/offered.ts';
 
 test.each([
-  [null, ['refund', 'defence', 'cancel', 'accept']],
+  [null, ['refund', 'defence', 'cancel', 'accept', 'cancelSubscription', 'content']],
   [[], []],
   [['payments', 'refunds'], ['refund']],
+  [
+    ['subscriptions', 'deliveries'],
+    ['cancelSubscription', 'content'],
+  ],
   [
     ['disputes', 'refunds'],
     ['refund', 'defence'],

@@ -1,9 +1,10 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { STOCK_LABELS } from '../../demo/shared/content.ts';
-import { formatBrl, formatTime } from '../../demo/shared/format.ts';
+import { formatBrl } from '../../demo/shared/format.ts';
 import type { Api } from '../api.ts';
 import { Polling } from '../polling.ts';
+import { staleNotice } from '../stale.ts';
 import { type Delivery, LOW_STOCKS, PRODUCTS, type Product } from './operations.ts';
 import './product.ts';
 import './product-form.ts';
@@ -96,16 +97,10 @@ export class ConsoleProducts extends LitElement {
       <section class="card" aria-labelledby="products-title">
         <h2 id="products-title">Produtos da conta</h2>
         ${this.#renderFilter()}
-        <p class="error" role="status">${this.#problem}</p>
+        ${this.state === 'failed' ? html`<p class="error" role="status">Não foi possível ler agora. A página tenta de novo sozinha.</p>` : staleNotice(this.staleSince, this.api.now())}
         ${this.#renderList()}
       </section>
     `;
-  }
-
-  get #problem(): string {
-    if (this.state === 'failed') return 'Não foi possível ler agora. A página tenta de novo sozinha.';
-    if (!this.staleSince) return '';
-    return `Sem contato com o serviço: dados de ${formatTime(this.staleSince, this.api.now())}.`;
   }
 
   #renderFilter(): TemplateResult {

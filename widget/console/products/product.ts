@@ -121,6 +121,11 @@ export class ConsoleProduct extends LitElement {
     );
   }
 
+  /** Whether the service takes content, and ends it. */
+  get #mayChange(): boolean {
+    return this.api.actions.includes('content');
+  }
+
   protected override render(): TemplateResult {
     const { description, productId, createdAt, name } = this.product;
     const { mayWrite } = this.api;
@@ -133,7 +138,7 @@ export class ConsoleProduct extends LitElement {
       ${this.#renderDeliveries()}
       <p class="form-error" role="alert">${this.problem}</p>
       ${
-        mayWrite && this.state !== 'not-offered'
+        this.#mayChange && this.state !== 'not-offered'
           ? html`<console-content-form .productId=${productId} @product-change=${this.#onChange}></console-content-form>`
           : nothing
       }
@@ -160,7 +165,7 @@ export class ConsoleProduct extends LitElement {
     if (!deliveries) return html`<p class="empty">Lendo…</p>`;
     if (deliveries.length === 0)
       return html`<p class="empty">Sem conteúdo: quem paga este produto não recebe nada por aqui.</p>`;
-    return html`<ul class="deliveries">${deliveries.map((delivery) => this.#renderDelivery(delivery))}</ul>`;
+    return html`<ul class="contents">${deliveries.map((delivery) => this.#renderDelivery(delivery))}</ul>`;
   }
 
   #renderDelivery(delivery: Delivery): TemplateResult {
@@ -191,13 +196,17 @@ export class ConsoleProduct extends LitElement {
                     </button>`
                   : nothing
               }
-              ${this.#renderDeletion('Excluir', {
-                id: deliveryId,
-                path: './deliveries/delete',
-                input: { deliveryId },
-                title: `Excluir ${kind === 'CODES' ? 'os códigos' : 'o conteúdo'}`,
-                price: `${kind === 'CODES' ? 'Os códigos em estoque são perdidos.' : 'Quem pagar a partir de agora não o recebe.'} O que já foi entregue continua com quem pagou. Não é possível desfazer.`,
-              })}
+              ${
+                this.#mayChange
+                  ? this.#renderDeletion('Excluir', {
+                      id: deliveryId,
+                      path: './deliveries/delete',
+                      input: { deliveryId },
+                      title: `Excluir ${kind === 'CODES' ? 'os códigos' : 'o conteúdo'}`,
+                      price: `${kind === 'CODES' ? 'Os códigos em estoque são perdidos.' : 'Quem pagar a partir de agora não o recebe.'} O que já foi entregue continua com quem pagou. Não é possível desfazer.`,
+                    })
+                  : nothing
+              }
             </div>`
           : nothing
       }

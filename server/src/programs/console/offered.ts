@@ -6,6 +6,8 @@ const ACTIONS = {
   defence: 'disputes',
   cancel: null,
   accept: null,
+  cancelSubscription: 'subscriptions',
+  content: 'deliveries',
 } as const satisfies Record<string, UpstreamFamily | null>;
 export type ConsoleAction = keyof typeof ACTIONS;
 
