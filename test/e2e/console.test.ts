@@ -378,7 +378,9 @@ describe('the console of a full account', () => {
   it('A subaccount is found by its identifier, gets a transfer, and is paid out after its fee was shown', async () => {
     await app.rest().post('/subaccounts', { name: `<b>Ana</b> ${'x'.repeat(150)}`, externalId: 'cliente-7' });
     await app.controls.credit(await firstTenant(), 10_000);
-    const { page } = await visit('subaccounts');
+    const { page, context } = await visit('subaccounts');
+    await injectAxe(context);
+    await page.reload();
     await signIn(page);
     await page.getByText(`${FILLED.subaccounts + 1} subcontas`).waitFor();
     await page.getByLabel('Seu identificador').fill('cliente-7');
@@ -398,6 +400,7 @@ describe('the console of a full account', () => {
     await page.locator('#payout-pixKey').fill('ana@example.com');
     await page.getByRole('button', { name: 'Continuar' }).click();
     await page.getByText('Quem recebe fica com').waitFor();
+    expect(await findViolations(page)).toEqual([]);
     await request('Confirmar saque');
     await page.getByText('Saque pedido.').waitFor();
     await page
@@ -413,7 +416,9 @@ describe('the console of a full account', () => {
   });
 
   it('A key is made and shown once, and an endpoint is made, with the key of the session', async () => {
-    const { page } = await visit('developers');
+    const { page, context } = await visit('developers');
+    await injectAxe(context);
+    await page.reload();
     await signIn(page);
     const confirm = async () => {
       await page.getByLabel('Chave de API desta sessão').fill(LIVE_KEY);
@@ -427,6 +432,7 @@ describe('the console of a full account', () => {
     await page.getByRole('button', { name: 'Criar chave' }).click();
     await confirm();
     const secret = (await page.locator('console-keys .secret code').textContent())!;
+    expect(await findViolations(page)).toEqual([]);
     expect((await app.rest(secret).get('/wallet')).status).toBe(200);
     await page.getByRole('button', { name: 'Já guardei' }).click();
     expect(await page.evaluate(() => document.documentElement.outerHTML)).not.toContain(secret);
@@ -439,6 +445,11 @@ describe('the console of a full account', () => {
     await page.getByRole('button', { name: 'Criar endpoint' }).click();
     await confirm();
     await page.locator('console-endpoints .secret code', { hasText: 'whsec_' }).waitFor();
+    await page.locator('.endpoint > summary').first().click();
+    await page.locator('.endpoint').first().getByText('Eventos', { exact: true }).click();
+    await page.locator('console-deliveries li summary').first().click();
+    await page.locator('console-deliveries pre').first().waitFor();
+    expect(await findViolations(page)).toEqual([]);
     await page.getByLabel('Situação').selectOption('EXHAUSTED');
     await page.getByText(`${FILLED.deadWebhooks} entregas`).waitFor();
     await expect.poll(() => parametersOf(page).get('status')).toBe('EXHAUSTED');

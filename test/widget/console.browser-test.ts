@@ -317,3 +317,38 @@ it('a chart says where there may be more sales than it knows', async () => {
     chart.remove();
   }
 });
+
+it('a list says that the service has none, that it is stale, and that it could not be read again', async () => {
+  const { ConsoleSubaccounts } = await import('../../widget/console/subaccounts.ts');
+  const refused = { path: ['subaccounts'], extensions: { code: 'NOT_OFFERED' } };
+  const ana = {
+    subaccountId: 'sacc_1',
+    name: '<b>Ana</b>',
+    externalId: null,
+    balanceCents: 5,
+    createdAt: null,
+  };
+  const page = { totalCount: 1, nodes: [ana], pageInfo: { hasNextPage: false, endCursor: null } };
+  const upstream = { fields: { subaccounts: { ageSeconds: 120, stale: true } } };
+  const bodies: (object | null)[] = [
+    { data: { subaccounts: null }, errors: [refused] },
+    { data: { subaccounts: page }, extensions: { upstream } },
+    null,
+  ];
+  vi.stubGlobal('fetch', async () => {
+    const body = bodies.shift();
+    if (!body) throw new TypeError('no network');
+    return Response.json(body);
+  });
+  const api = { token: '', now: () => new Date('2026-03-02T10:35:00Z') };
+  const list = Object.assign(new ConsoleSubaccounts(), { api });
+  document.body.append(list);
+  await waitFor(() => expect(list.textContent).toContain('não mostra a lista das subcontas'));
+  document.dispatchEvent(new Event('visibilitychange'));
+  await waitFor(() => expect(list.textContent).toContain('Sem contato com o serviço: dados de 07:33.'));
+  expect(list.querySelector('.rows a')?.textContent).toBe('<b>Ana</b>');
+  document.dispatchEvent(new Event('visibilitychange'));
+  await waitFor(() => expect(list.textContent).toContain('Não foi possível ler agora.'));
+  expect(list.querySelector('.rows a')?.textContent).toBe('<b>Ana</b>');
+  list.remove();
+});
