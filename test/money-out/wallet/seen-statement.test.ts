@@ -109,7 +109,7 @@ describeOnDatabase('the statement in front of another service', (open) => {
         clock.advance(1);
       },
       async read() {
-        const { items } = await statement.list(tenant, { end: 'last', limit: 1_000 });
+        const { items } = await statement.list(tenant, { end: 'last', limit: 2_000 });
         const closing = await statement.closing(tenant, {
           startsAt: startedAt,
           endsAt: new Date(clock.now().getTime() + 1),
@@ -325,6 +325,35 @@ describeOnDatabase('the statement in front of another service', (open) => {
     const named = (reference: string) =>
       statement.list(tenant, { end: 'first', limit: 9, reference }).then(({ items }) => items.length);
     expect([await named(sale.id), await named('ref_2'), await named('none')]).toEqual([4, 2, 0]);
+  });
+
+  test('More events than a sighting takes follow in sightings of the same figures', async () => {
+    const story = await start();
+    const { service, clock, statement, tenant } = story;
+    await story.see();
+    const many = (status: string, paidAt: Date | null) =>
+      Array.from({ length: 1_005 }, (_, nth) =>
+        story.eventOf('payment', `psa_${nth}`, status, {
+          ...{ paymentId: `psa_${nth}`, method: 'pix', amountCents: 10, feeCents: 0, returnedCredits: [] },
+          ...{ expiresAt: clock.now(), paidAt, refundedAt: null, refundedCents: 0, refundingCents: 0 },
+        }),
+      );
+    // Nothing has moved, and the place is kept.
+    await story.showEvents(...many('pending', null));
+    await story.see();
+    expect((await story.read()).entries).toEqual([]);
+    service.balanceCents += 10_050;
+    await story.showEvents(...many('paid', clock.now()));
+    await story.see();
+    const { entries, closing } = await story.read();
+    expect(entries.filter(({ kind }) => kind === 'payment')).toHaveLength(1_005);
+    // Those of the first sighting that are behind the thousandth are in the second one.
+    expect(kinds(entries.filter(({ kind }) => kind === 'observed'))).toEqual([
+      'observed 100',
+      'observed -100',
+    ]);
+    expect(closing).toMatchObject({ unexplainedCents: 0, closing: { balanceCents: 110_050 } });
+    expect(await statement.count(tenant, {})).toBe(1_007);
   });
 
   test('A state that cannot be read hides no wallet', async () => {
