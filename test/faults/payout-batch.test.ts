@@ -12,7 +12,8 @@ const LIVE_KEY = 'ps_live_batch00123456789';
 const HOUR_MS = 3_600_000;
 /** The time between two processes: leases have ended. */
 const BETWEEN_LIVES_MS = 45_000;
-const ROWS = Array.from({ length: 25 }, (_, nth) => ({
+/** Ten for each life. */
+const ROWS = Array.from({ length: 10 * (KILLS + 2) }, (_, nth) => ({
   ...{ method: 'pix', amountCents: 10_000 + nth, destination: 'ana@psa.example', externalId: `row-${nth}` },
 }));
 
@@ -53,7 +54,7 @@ test.each(inThisRun(engines))(
     }
 
     const url = await begin(null);
-    await server!.ask('credit', { name: 'batch', cents: 10_000_000, litoshi: 0 });
+    await server!.ask('credit', { name: 'batch', cents: 100_000_000, litoshi: 1 });
     async function post(path: string, input: object, cookie = '') {
       const response = await fetch(`${url}/console/${path}`, {
         method: 'POST',
@@ -76,7 +77,7 @@ test.each(inThisRun(engines))(
     for (const place of shuffled([...new Set(places)], createRandom(seed)).slice(0, KILLS)) {
       try {
         await begin(place);
-        await pass(HOUR_MS / 4);
+        await pass(HOUR_MS);
         server!.kill();
       } catch (error) {
         if (!(error instanceof ServerDied)) throw error;
@@ -86,7 +87,8 @@ test.each(inThisRun(engines))(
     }
 
     await begin(null);
-    for (let hour = 0; hour < 4; hour += 1) await pass(HOUR_MS);
+    for (let hour = 0; hour < KILLS + 2; hour += 1) await pass(HOUR_MS);
+    expect(deaths, `PSA_FAULTS_SEED=${seed}`).toBeGreaterThan(1);
     expect(await paid(), `PSA_FAULTS_SEED=${seed}`).toEqual(ROWS.map(({ externalId }) => externalId));
     const [[batch]] = (await server!.ask('query', [
       `select finished_at is not null as finished, jsonb_array_length(jsonb_path_query_array(payout_rows, '$[*].outcome.payoutId'))::int as paid
@@ -94,6 +96,6 @@ test.each(inThisRun(engines))(
     ])) as [[object]];
     expect(batch, `PSA_FAULTS_SEED=${seed}`).toEqual({ finished: true, paid: ROWS.length });
     expect(server!.faults).toEqual([]);
-    process.stdout.write(`25 payouts, killed ${deaths} times; PSA_FAULTS_SEED=${seed}\n`);
+    process.stdout.write(`${ROWS.length} payouts, killed ${deaths} times; PSA_FAULTS_SEED=${seed}\n`);
   },
 );

@@ -3,7 +3,7 @@ import { parseCents } from '../demo/shared/format.ts';
 import type { KeyType } from '../demo/shared/payout-terms.ts';
 
 /** The most rows of a batch, as the server has it: a hundred hours of the limit. */
-export const MAX_ROWS = 1_000;
+const MAX_ROWS = 1_000;
 /** The largest file that is read. */
 export const MAX_BYTES = 1_000_000;
 

@@ -287,7 +287,8 @@ function wordsOfMistake({ method }: Row, field: string, message: string): string
 
 const wordsOf = (refusal: Refusal, lost: string) => (isLost(refusal) ? lost : messageOf(refusal, REFUSALS));
 
+/** Lists the first of several numbers, and the last. */
 const listOf = (numbers: readonly number[]) =>
-  `${numbers.slice(0, -1).join(', ')} e ${String(numbers.at(-1))}`;
+  `${numbers.slice(0, -1).slice(0, 10).join(', ')}${numbers.length > 11 ? ' …' : ''} e ${String(numbers.at(-1))}`;
 
 customElements.define('console-payout-batch', ConsolePayoutBatch);
