@@ -24,9 +24,10 @@ import * as wallet from '../../widget/src/wallet/operations.ts';
 // server; with `--backend-manifest` those of `@psa/checkout/server`.
 const boards = [payouts, wallet, statement, sales, disputes];
 const elements = [
-  ...[checkout, updates, ...boards]
+  ...[checkout, ...boards]
     .flatMap((module) => Object.values(module))
-    .filter((each) => /^(query|mutation|subscription).*\}$/.test(String(each))),
+    .filter((each) => typeof each === 'string'),
+  ...Object.values(updates).flatMap((each) => (typeof each === 'function' ? each() : [])),
   CURSOR_DOCUMENT,
   METHODS_DOCUMENT,
 ];

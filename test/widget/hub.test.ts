@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WIDGET_DOCUMENTS } from '../../server/src/api/operations/widget-documents.ts';
 import type { BoardHost } from '../../widget/src/board/board-host.ts';
 import { Hub, hubOf, type Member, subscriptionOf } from '../../widget/src/board/hub.ts';
-import { BOARD_UPDATES, type Topic, WALLET_UPDATES } from '../../widget/src/board/updates.ts';
+import { boardUpdates, type Topic, walletUpdates } from '../../widget/src/board/updates.ts';
 import { disputes } from '../../widget/src/disputes/disputes-kind.ts';
 import { payouts } from '../../widget/src/payouts/payouts-kind.ts';
 import { sales } from '../../widget/src/sales/sales-kind.ts';
@@ -29,7 +29,7 @@ function open() {
     const polls: Deferred<() => void>[] = [];
     const member: Member = {
       host,
-      topic: { kinds: ['WALLET'], alone: '' },
+      topic: { kinds: ['WALLET'], alone: () => '' },
       cursor: undefined,
       onUpdate: () => undefined,
       poll() {
@@ -165,12 +165,12 @@ test('A first reading is repeated where a member has brought a cursor meanwhile'
 });
 
 test('Every set of elements follows by its own document or by that of all, which servers trust', () => {
-  const wallet = { kinds: ['WALLET'], alone: WALLET_UPDATES, among: BOARD_UPDATES };
+  const wallet = { kinds: ['WALLET'], alone: walletUpdates, among: boardUpdates };
   const topics: Topic[] = [wallet, ...[payouts, disputes, sales, statement].map(({ topic }) => topic)];
   for (let set = 1; set < 2 ** topics.length; set += 1) {
     const members = topics.filter((_, index) => set & (1 << index));
     const document = subscriptionOf(members);
-    expect(document).toBe(members.length > 1 ? BOARD_UPDATES : members[0]!.alone);
+    expect(document).toBe(members.length > 1 ? boardUpdates() : members[0]!.alone());
     expect(WIDGET_DOCUMENTS).toContain(document);
   }
   const streams = WIDGET_DOCUMENTS.filter((document) => document.includes(' BoardUpdates('));

@@ -1,7 +1,10 @@
-import { html, type TemplateResult } from 'lit';
+import { html, type TemplateResult, unsafeCSS } from 'lit';
+import { boardStyles } from '../../src/board/board.styles.ts';
 import { BoardTexts } from '../../src/board/board-texts.ts';
+import { propertiesOf } from '../../src/list/controls.ts';
+import { listStyles } from '../../src/list/list.styles.ts';
 import { ListElement } from '../../src/list/list-element.ts';
-import { propertiesOf, stylesOf } from '../../src/list/statics.ts';
+import { narrowStyles } from '../../src/list/narrow.styles.ts';
 import { subscriptions } from './kind.ts';
 import type { Subscription } from './operations.ts';
 import { styles } from './styles.ts';
@@ -15,7 +18,7 @@ const catalog = { name: 'subscriptions', portuguese: texts, languages: {} };
  * @fires psa-cancel-request - Its detail has the subscriptionId, and respondWith for the answer.
  */
 export class ConsoleSubscriptions extends ListElement<Subscription, Texts> {
-  static override styles = stylesOf(styles);
+  static override styles = [boardStyles, listStyles, styles, narrowStyles].map((text) => unsafeCSS(text));
 
   static override get properties() {
     return { ...ListElement.properties, ...propertiesOf(subscriptions), mayCancel: { attribute: false } };

@@ -25,7 +25,7 @@ export const subscriptions: ListKind<Subscription, Texts> = {
     details: SUBSCRIPTION_DETAILS,
   },
   listOf: (answer) => (answer as SubscriptionsAnswer).subscriptions,
-  topic: { kinds: ['SUBSCRIPTION'], alone: SUBSCRIPTION_UPDATES },
+  topic: { kinds: ['SUBSCRIPTION'], alone: () => SUBSCRIPTION_UPDATES },
   rowOf(update) {
     const { subscription = null, subscriptionBefore } = update as Partial<SubscriptionUpdate>;
     return { row: subscription, previous: subscriptionBefore };
@@ -63,7 +63,7 @@ export const subscriptions: ListKind<Subscription, Texts> = {
   },
   async loadControls() {
     const { CREATED, createControls } = await import('../../src/list/filters.ts');
-    return createControls<Texts>('subscriptions', CREATED, {});
+    return createControls<Texts>(CREATED, {});
   },
   loadDetails: () => import('./details.ts'),
 };

@@ -136,7 +136,7 @@ export abstract class BoardController<Host extends BoardHost = BoardHost>
         error = await this.#follow(hub, signal);
         // A gap in the stream: the state is read again. A server that refuses each new cursor is not asked at once.
         if (!error) {
-          const isSudden = !this.#gap?.signal.aborted && Math.abs(Date.now() - followedAt) < MAX_RETRY_MS;
+          const isSudden = !this.#gap?.signal.aborted && Date.now() < followedAt + MAX_RETRY_MS;
           gaps = isSudden ? gaps + 1 : 0;
           if (gaps < 2 || signal.aborted) continue;
           this.onConnection('reconnecting');

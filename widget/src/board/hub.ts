@@ -33,8 +33,8 @@ export function hubOf(host: BoardHost, current?: Hub): Hub {
 /** The subscription to the changes of some elements. A server that trusts only listed documents knows each of them. */
 export function subscriptionOf(topics: readonly Topic[]): string {
   const { alone } = topics[0]!;
-  const isAlone = topics.every((topic) => topic.alone === alone);
-  return (!isAlone && topics.find(({ among }) => among)?.among) || alone;
+  const other = topics.some((topic) => topic.alone !== alone) && topics.find(({ among }) => among);
+  return other ? other.among!() : alone();
 }
 
 /**

@@ -7,12 +7,12 @@ import type { PayoutUpdate } from '../payouts/operations.ts';
 import type { SaleUpdate } from '../sales/operations.ts';
 import type { Wallet } from '../wallet/operations.ts';
 import {
-  BOARD_UPDATES,
-  DISPUTE_UPDATES,
-  PAYOUT_UPDATES,
-  SALE_UPDATES,
-  STATEMENT_UPDATES,
-  WALLET_UPDATES,
+  boardUpdates,
+  disputeUpdates,
+  payoutUpdates,
+  saleUpdates,
+  statementUpdates,
+  walletUpdates,
 } from './updates.ts';
 
 interface Setup {
@@ -21,12 +21,12 @@ interface Setup {
 }
 declare const graphql: initGraphQLTada<Setup>;
 
-const all = graphql(BOARD_UPDATES);
-const payouts = graphql(PAYOUT_UPDATES);
-const disputes = graphql(DISPUTE_UPDATES);
-const sales = graphql(SALE_UPDATES);
-const wallet = graphql(WALLET_UPDATES);
-const statement = graphql(STATEMENT_UPDATES);
+const all = graphql(boardUpdates());
+const payouts = graphql(payoutUpdates());
+const disputes = graphql(disputeUpdates());
+const sales = graphql(saleUpdates());
+const wallet = graphql(walletUpdates());
+const statement = graphql(statementUpdates());
 type Update<Document> = ResultOf<Document> extends { accountUpdates: infer Update } ? Update : never;
 type WalletUpdate = { wallet: Wallet; occurredAt: string };
 

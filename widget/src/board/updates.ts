@@ -6,12 +6,12 @@ export interface Topic {
   /** The kinds in `accountUpdates`. */
   kinds: readonly string[];
   /** The subscription where every element of the stream has this one. */
-  alone: string;
+  alone: () => string;
   /**
    * The subscription where others have another one: to the changes of every element, and `kinds` selects. The payouts go without
    * it, for each other element has it, and so does a list that is alone on its page.
    */
-  among?: string;
+  among?: () => string;
 }
 
 export const PAYOUT =
@@ -33,19 +33,19 @@ export const STREAM =
   'subscription BoardUpdates($after:String,$kinds:[AccountUpdateKind!]){accountUpdates(after:$after,kinds:$kinds){cursor ';
 
 // A `previousStatus` has the name of its type, where two types of it meet.
-const PAYOUT_UPDATE = `...on PayoutUpdate{previousStatus payout{${PAYOUT}}}` as const;
-const DISPUTE_UPDATE = `...on DisputeUpdate{disputeBefore:previousStatus dispute{${DISPUTE}}}` as const;
-const SALE_UPDATE =
+const payout = () => `...on PayoutUpdate{previousStatus payout{${PAYOUT}}}` as const;
+const dispute = () => `...on DisputeUpdate{disputeBefore:previousStatus dispute{${DISPUTE}}}` as const;
+const sale = () =>
   `...on CardPaymentUpdate{saleBefore:previousStatus sale:cardPayment{${ANY_SALE} reference:orderCode}}...on PaymentUpdate{saleBefore:previousStatus sale:payment{${ANY_SALE} reference:paymentId}}...on ChargeUpdate{saleBefore:previousStatus sale:charge{${ANY_SALE} reference:chargeId}}...on RefundUpdate{refund{of{${SALE}}}}` as const;
-const WALLET_UPDATE = `...on WalletUpdate{occurredAt wallet{${WALLET_FIGURES}}}` as const;
+const wallet = () => `...on WalletUpdate{occurredAt wallet{${WALLET_FIGURES}}}` as const;
 
-export const PAYOUT_UPDATES = `${STREAM}${PAYOUT_UPDATE}}}` as const;
-export const DISPUTE_UPDATES = `${STREAM}${DISPUTE_UPDATE}}}` as const;
-export const SALE_UPDATES = `${STREAM}${SALE_UPDATE}}}` as const;
-export const WALLET_UPDATES = `${STREAM}${WALLET_UPDATE}}}` as const;
+// They are functions, so that a bundle has only those that it calls.
+export const payoutUpdates = () => `${STREAM}${payout()}}}` as const;
+export const disputeUpdates = () => `${STREAM}${dispute()}}}` as const;
+export const saleUpdates = () => `${STREAM}${sale()}}}` as const;
+export const walletUpdates = () => `${STREAM}${wallet()}}}` as const;
 /** Each change of the wallet has written entries. */
-export const STATEMENT_UPDATES = `${STREAM}...on WalletUpdate{occurredAt}}}` as const;
+export const statementUpdates = () => `${STREAM}...on WalletUpdate{occurredAt}}}` as const;
 
 /** The subscription of a page with several elements. What is not in its `kinds` is neither read nor sent. */
-export const BOARD_UPDATES =
-  `${STREAM}${PAYOUT_UPDATE}${DISPUTE_UPDATE}${SALE_UPDATE}${WALLET_UPDATE}}}` as const;
+export const boardUpdates = () => `${STREAM}${payout()}${dispute()}${sale()}${wallet()}}}` as const;

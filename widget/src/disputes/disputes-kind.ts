@@ -1,4 +1,4 @@
-import { BOARD_UPDATES, DISPUTE_UPDATES } from '../board/updates.ts';
+import { boardUpdates, disputeUpdates } from '../board/updates.ts';
 import type { ListKind } from '../list/list-kind.ts';
 import { createSearchField } from '../list/search-field.ts';
 import { noteDeadlines } from './deadlines.ts';
@@ -25,7 +25,7 @@ export const disputes: ListKind<Dispute, Texts> = {
     noteDeadlines(page.nodes);
     return page;
   },
-  topic: { kinds: ['DISPUTE'], alone: DISPUTE_UPDATES, among: BOARD_UPDATES },
+  topic: { kinds: ['DISPUTE'], alone: disputeUpdates, among: boardUpdates },
   rowOf(update) {
     const { dispute = null, disputeBefore } = update as Partial<DisputeUpdate>;
     if (dispute) noteDeadlines([dispute]);

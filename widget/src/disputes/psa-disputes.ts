@@ -1,8 +1,11 @@
-import type { LitElement, PropertyValues } from 'lit';
+import { type LitElement, type PropertyValues, unsafeCSS } from 'lit';
+import { boardStyles } from '../board/board.styles.ts';
 import { BoardTexts } from '../board/board-texts.ts';
 import type { Listener } from '../board/events.ts';
+import { propertiesOf } from '../list/controls.ts';
+import { listStyles } from '../list/list.styles.ts';
 import { ListElement } from '../list/list-element.ts';
-import { propertiesOf, stylesOf } from '../list/statics.ts';
+import { narrowStyles } from '../list/narrow.styles.ts';
 import {
   followDeadlines,
   hasLostTime,
@@ -124,7 +127,7 @@ const MINUTE_MS = 60_000;
 export class PsaDisputes extends ListElement<Dispute, Texts> implements DisputesHost {
   // A getter, for a static field becomes a static block, which Babel's settings of React Native refuse.
   static override get styles() {
-    return stylesOf(styles);
+    return [boardStyles, listStyles, styles, narrowStyles].map((text) => unsafeCSS(text));
   }
 
   static override get properties() {

@@ -1,4 +1,4 @@
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, nothing, type PropertyDeclaration, type PropertyDeclarations, type TemplateResult } from 'lit';
 import type { BoardTexts } from '../board/board-texts.ts';
 import { connectionState } from '../board/messages.ts';
 import type { ListController } from './list-controller.ts';
@@ -32,6 +32,21 @@ export function readView<R extends Row, T extends ListTexts>(
     sort: sorts.includes(given.sort!) ? given.sort! : sorts[0]!,
     filter: filter[0] && Object.fromEntries(filter),
   };
+}
+
+/** The properties of a list's conditions. An attribute has the words of its property: `amount-cents`. */
+export function propertiesOf({
+  property,
+  conditions,
+}: Pick<ListKind<never, never>, 'property' | 'conditions'>): PropertyDeclarations {
+  const declare = (name: string): [string, PropertyDeclaration] => [
+    name,
+    {
+      attribute: name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      ...(name.endsWith('Cents') && { type: Number }),
+    },
+  ];
+  return Object.fromEntries([property, ...conditions].map(declare));
 }
 
 /** Renders the buttons of the filter, and that of the export beside them. */

@@ -32,7 +32,7 @@ export async function exportRows({ endpoint, token, file, savedAs, filter, signa
     signal,
   });
   const { ok, status } = response;
-  if (!ok) throw Object.assign(new Error(`HTTP ${status}`), status === 401 && { code: 'unauthorized' });
+  if (!ok) throw Object.assign(new Error('refused'), { code: status === 401 ? 'unauthorized' : status });
   const link = document.createElement('a');
   link.href = URL.createObjectURL(await response.blob());
   link.download = `${savedAs}.csv`;

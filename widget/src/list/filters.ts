@@ -2,7 +2,6 @@
 // nothing from the entry at run time.
 import type { TemplateResult } from 'lit';
 import { adoptStyles } from '../adopt-styles.ts';
-import { arrive } from '../import-again.ts';
 import { exportRows } from './export.ts';
 import { type FilterField, initialValues, readForm, wordsOf } from './filter-fields.ts';
 import { styles } from './filter-form.styles.ts';
@@ -18,14 +17,10 @@ export const CREATED: readonly FilterField<ControlTexts & { createdFrom: string;
 
 /** Creates the exports of an element's chunk from its fields and their Portuguese texts: its controls, and the export of its rows. */
 export function createControls<T extends ListTexts>(
-  element: string,
   fields: readonly FilterField<T>[],
   portuguese: Partial<T>,
 ) {
-  const createForm = (parts: FilterParts<T>) => createFilterForm(parts, fields, portuguese);
-  const controls = { createForm, exportRows };
-  arrive(`${element}.filters`, controls);
-  return controls;
+  return { createForm: (parts: FilterParts<T>) => createFilterForm(parts, fields, portuguese), exportRows };
 }
 
 function createFilterForm<T extends ListTexts>(

@@ -1,10 +1,10 @@
 // The chunk of the controls of the conditions of `<psa-payouts>`, and of its export.
+import { arrive } from '../import-again.ts';
 import { createControls } from '../list/filters.ts';
 import { texts } from './locales/pt-BR.filters.ts';
 import type { Texts } from './locales/texts.ts';
 
 export const { createForm, exportRows } = createControls<Texts>(
-  'payouts',
   [
     { name: 'reference', label: 'search', reads: 'code', hint: 'searchHint' },
     { name: 'externalId', label: 'externalId', reads: 'text' },
@@ -14,3 +14,5 @@ export const { createForm, exportRows } = createControls<Texts>(
   ],
   texts,
 );
+
+arrive('payouts.filters', { createForm, exportRows });

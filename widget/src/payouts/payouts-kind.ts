@@ -1,4 +1,4 @@
-import { PAYOUT_UPDATES } from '../board/updates.ts';
+import { payoutUpdates } from '../board/updates.ts';
 import type { ListKind } from '../list/list-kind.ts';
 import type { Page } from '../list/row-list.ts';
 import type { Totals } from '../list/totals.ts';
@@ -29,7 +29,7 @@ export const payouts: ListKind<Payout, Texts> = {
     document: PAYOUT_TOTALS,
     of: (answer) => (answer as { payoutTotals: Totals }).payoutTotals,
   },
-  topic: { kinds: ['PAYOUT'], alone: PAYOUT_UPDATES },
+  topic: { kinds: ['PAYOUT'], alone: payoutUpdates },
   rowOf(update) {
     const { payout = null, previousStatus } = update as Partial<PayoutUpdate>;
     return { row: payout, previous: previousStatus };

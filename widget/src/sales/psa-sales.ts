@@ -1,7 +1,10 @@
-import type { LitElement } from 'lit';
+import { type LitElement, unsafeCSS } from 'lit';
+import { boardStyles } from '../board/board.styles.ts';
 import { BoardTexts } from '../board/board-texts.ts';
 import type { Listener } from '../board/events.ts';
-import { propertiesOf, stylesOf } from '../list/statics.ts';
+import { propertiesOf } from '../list/controls.ts';
+import { listStyles } from '../list/list.styles.ts';
+import { narrowStyles } from '../list/narrow.styles.ts';
 import { TotalsElement } from '../list/totals-element.ts';
 import type { PsaSalesEventMap } from './events.ts';
 import { texts } from './locales/pt-BR.ts';
@@ -112,7 +115,7 @@ const catalog = {
 export class PsaSales extends TotalsElement<Sale, Texts, SaleStatus> {
   // A getter, for a static field becomes a static block, which Babel's settings of React Native refuse.
   static override get styles() {
-    return stylesOf(styles);
+    return [boardStyles, listStyles, styles, narrowStyles].map((text) => unsafeCSS(text));
   }
 
   static override get properties() {

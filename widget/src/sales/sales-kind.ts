@@ -1,4 +1,4 @@
-import { BOARD_UPDATES, SALE_UPDATES } from '../board/updates.ts';
+import { boardUpdates, saleUpdates } from '../board/updates.ts';
 import type { ListKind } from '../list/list-kind.ts';
 import type { Page } from '../list/row-list.ts';
 import { createSearchField } from '../list/search-field.ts';
@@ -36,8 +36,8 @@ export const sales: ListKind<Sale, Texts> = {
   },
   topic: {
     kinds: ['CARD_PAYMENT', 'PAYMENT', 'CHARGE', 'REFUND'],
-    alone: SALE_UPDATES,
-    among: BOARD_UPDATES,
+    alone: saleUpdates,
+    among: boardUpdates,
   },
   rowOf(update) {
     const { sale, saleBefore, refund } = update as SaleUpdate;

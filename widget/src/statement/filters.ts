@@ -1,10 +1,12 @@
 // The chunk of the controls of the conditions of `<psa-statement>`, and of its export.
+import { arrive } from '../import-again.ts';
 import { CREATED, createControls } from '../list/filters.ts';
 import { texts } from './locales/pt-BR.filters.ts';
 import type { Texts } from './locales/texts.ts';
 
 export const { createForm, exportRows } = createControls<Texts>(
-  'statement',
   [{ name: 'reference', label: 'search', reads: 'code', hint: 'searchHint' }, ...CREATED],
   texts,
 );
+
+arrive('statement.filters', { createForm, exportRows });

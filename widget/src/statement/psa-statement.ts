@@ -1,10 +1,13 @@
-import { html, type LitElement, type PropertyValues, type TemplateResult } from 'lit';
+import { html, type LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
+import { boardStyles } from '../board/board.styles.ts';
 import { BoardTexts } from '../board/board-texts.ts';
 import type { Listener } from '../board/events.ts';
 import { line } from '../board/messages.ts';
+import { propertiesOf } from '../list/controls.ts';
 import { Figures } from '../list/figures.ts';
+import { listStyles } from '../list/list.styles.ts';
 import { ListElement } from '../list/list-element.ts';
-import { propertiesOf, stylesOf } from '../list/statics.ts';
+import { narrowStyles } from '../list/narrow.styles.ts';
 import { dayCells, dayOf, otherMoves, signed } from './entry-cells.ts';
 import type { PsaStatementEventMap } from './events.ts';
 import { texts } from './locales/pt-BR.ts';
@@ -105,7 +108,7 @@ const catalog = {
 export class PsaStatement extends ListElement<WalletEntry, Texts> implements StatementHost {
   // A getter, for a static field becomes a static block, which Babel's settings of React Native refuse.
   static override get styles() {
-    return stylesOf(styles);
+    return [boardStyles, listStyles, styles, narrowStyles].map((text) => unsafeCSS(text));
   }
 
   static override get properties() {

@@ -1,4 +1,4 @@
-import { BOARD_UPDATES, STATEMENT_UPDATES } from '../board/updates.ts';
+import { boardUpdates, statementUpdates } from '../board/updates.ts';
 import type { ListKind } from '../list/list-kind.ts';
 import { entryCells, signed } from './entry-cells.ts';
 import type { Texts } from './locales/texts.ts';
@@ -18,7 +18,7 @@ export const statement: ListKind<WalletEntry, Texts> = {
   title: 'statement',
   documents: { start: STATEMENT_START, page: STATEMENT, poll: STATEMENT_POLL, details: ENTRY_DETAILS },
   listOf: (answer) => (answer as StatementAnswer).wallet.statement,
-  topic: { kinds: ['WALLET'], alone: STATEMENT_UPDATES, among: BOARD_UPDATES },
+  topic: { kinds: ['WALLET'], alone: statementUpdates, among: boardUpdates },
   rowOf: (update) => ('occurredAt' in update ? undefined : { row: null }),
   time: 'created',
   timeOf: ({ createdAt }) => createdAt,

@@ -1,7 +1,7 @@
 import { BoardController } from '../board/board-controller.ts';
 import type { BoardHost } from '../board/board-host.ts';
 import { onceAFrame } from '../board/once-a-frame.ts';
-import { BOARD_UPDATES, WALLET_UPDATES } from '../board/updates.ts';
+import { boardUpdates, walletUpdates } from '../board/updates.ts';
 import { WALLET, WALLET_START, type Wallet, type WalletBucket, type WalletStart } from './operations.ts';
 
 const DAY_MS = 86_400_000;
@@ -17,7 +17,7 @@ export interface WalletHost extends BoardHost {
 
 /** Reads the wallet with its history, and follows it. */
 export class WalletController extends BoardController<WalletHost> {
-  readonly topic = { kinds: ['WALLET'], alone: WALLET_UPDATES, among: BOARD_UPDATES };
+  readonly topic = { kinds: ['WALLET'], alone: walletUpdates, among: boardUpdates };
   wallet: Wallet | undefined;
   history: readonly WalletBucket[] = [];
   /** The cursors of the latest updates: the stream goes back when another element joins, and shows them again. */
