@@ -38,7 +38,7 @@ const ELEMENTS = [
   },
 ];
 /** The base classes of elements, whose members are the elements' own in the manifest. */
-const BASES = ['src/board/board-element.ts', 'src/list/list-element.ts'];
+const BASES = ['src/board/board-element.ts', 'src/list/list-element.ts', 'src/list/totals-element.ts'];
 
 export default {
   globs: [...ELEMENTS.map(({ source }) => source), ...BASES],
@@ -61,12 +61,20 @@ export default {
           const part = customElementsManifest.modules.find(({ path }) => path === source);
           part.path = built;
           for (const { declaration } of part.exports ?? []) declaration.module = built;
-          for (const declaration of part.declarations ?? [])
+          for (const declaration of part.declarations ?? []) {
+            // The analyzer knows the attributes of properties that are written out alone.
+            for (const attribute of declaration.attributes ?? []) {
+              const property = attribute.name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
+              const field = declaration.members?.find(({ name: member }) => member === property);
+              if (field) Object.assign(field, { attribute: attribute.name });
+              if (field) attribute.fieldName = property;
+            }
             declaration.members = declaration.members?.filter(
               ({ name: member, privacy = 'public', static: shared }) =>
                 // Methods of every element, whose types alone are declared.
                 privacy === 'public' && !shared && !member.endsWith('EventListener'),
             );
+          }
           const { name: type } = part.declarations.find(({ customElement }) => customElement);
           customElementsManifest.modules.push({
             kind: 'javascript-module',
