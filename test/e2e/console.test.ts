@@ -312,7 +312,8 @@ describe('the console of a full account', () => {
     ['sales', '<img src=x onerror="throw 1">'],
     ['disputes', SALE],
     ['disputes', 'dsp_\u202e1'],
-    ['disputes', '%'],
+    ['payouts', SALE],
+    ['payouts', '%'],
   ])('The page /console/%s/%s says that there is no such thing', async (name, id) => {
     const { page } = await visit(`${name}/${encodeURIComponent(id)}`);
     await signIn(page);
@@ -470,6 +471,7 @@ describe('the console of a full account', () => {
     'developers',
     `sales/${SALE}`,
     `disputes/${DISPUTE}`,
+    `payouts/${'1'.padStart(24, '0')}`,
   ])('The page /console/%s has no violations, and fits 320 pixels', async (path) => {
     const { page, context } = await visit(path);
     await injectAxe(context);

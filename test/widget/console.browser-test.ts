@@ -266,7 +266,7 @@ describe('what waits for a person', () => {
     expect(linksOf(tasks, 'webhooks')).toEqual([
       'developers?status=EXHAUSTED',
       'sales/PSC-1',
-      'payouts?reference=a1',
+      'payouts/a1',
       'sales/psa_1',
     ]);
     expect(linksOf(tasks, 'refunds')).toEqual(['sales/psc_1']);

@@ -44,7 +44,13 @@ const PAGES: readonly [Page, ...Page[]] = [
   },
   { name: 'products', title: 'Produtos', scopes: ['products'], load: () => import('./products.ts') },
   { name: 'statement', title: 'Extrato', scopes: ['wallet'], load: () => import('./statement.ts') },
-  { name: 'payouts', title: 'Saques', scopes: ['payouts'], load: () => import('./payouts.ts') },
+  {
+    name: 'payouts',
+    title: 'Saques',
+    one: 'Saque',
+    scopes: ['payouts'],
+    load: () => import('./payouts.ts'),
+  },
   {
     name: 'subaccounts',
     title: 'Subcontas',

@@ -1,4 +1,4 @@
-import { addressOf, addressOfOne } from './place.ts';
+import { addressOfOne } from './place.ts';
 
 /** A resource in an answer of the server, as far as its page needs it. */
 export interface Resource {
@@ -23,7 +23,7 @@ export function addressOfResource(resource: Resource | null): string | null {
   const { reference = resource?.of?.reference, disputeId, withdrawalId } = resource ?? {};
   if (reference) return addressOfOne('sales', reference);
   if (disputeId) return addressOfOne('disputes', disputeId);
-  return withdrawalId ? addressOf(`payouts?reference=${encodeURIComponent(withdrawalId)}`) : null;
+  return withdrawalId ? addressOfOne('payouts', withdrawalId) : null;
 }
 
 /** Lets the link in the details of a list lead to the page of the row that was selected; without an id it has none. */

@@ -57,6 +57,7 @@ const catalog = {
  *
  * @slot heading - Above the table, beside its filters.
  * @slot empty - In place of the text for an account without payouts.
+ * @slot details - In the panel of a row, under its title.
  *
  * @csspart base - The whole element.
  * @csspart toolbar - Heading, filters and connection.
