@@ -43,5 +43,11 @@ export const styles = css`
     td.next .none {
       display: none;
     }
+    tr:has(td.next time) td.next {
+      grid-column: 1 / -1;
+    }
+    tr:has(td.next time) td.created {
+      display: none;
+    }
   }
 `;
