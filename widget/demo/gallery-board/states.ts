@@ -44,7 +44,7 @@ const FILTERED: NonNullable<BoardState['properties']> = {
 const IN_MARCH = { 'psa-statement': { createdAfter: '2026-03-01T00:00:00-03:00' } };
 
 /** The states of an account's elements that a merchant can see. */
-export const STATES: readonly BoardState[] = [
+const STATES: readonly BoardState[] = [
   { name: 'full', title: 'Com movimento', properties: IN_MARCH },
   { name: 'filtered', title: 'Nada com este filtro', properties: FILTERED, without: 'psa-wallet' },
   { name: 'empty', title: 'Conta nova', script: { isEmpty: true } },
