@@ -261,10 +261,7 @@ describe('the console of a full account', () => {
     const shared = await page.context().newPage();
     await shared.goto(page.url());
     await shared.getByText('Histórico (Brasília)').waitFor();
-    const webhook = shared.locator('[data-webhook=whd_f1]');
-    await webhook.getByText('Não entregue').waitFor();
-    await webhook.getByRole('button', { name: 'Reenviar' }).click();
-    await shared.getByText('O webhook é enviado de novo agora.').waitFor();
+    await shared.locator('[data-webhook=whd_f1]').getByText('Não entregue').waitFor();
     await shared.getByRole('link', { name: '‹ Vendas' }).click();
     await shared.getByText('Vendas da conta').waitFor();
     await page.goBack();
@@ -282,6 +279,13 @@ describe('the console of a full account', () => {
     await page.getByLabel('Chave de API desta sessão').fill(LIVE_KEY);
     await page.getByRole('button', { name: 'Confirmar' }).click();
     await page.getByText(/Estorno de R\$\s39,90 pedido/).waitFor();
+  });
+
+  it('The page of a sale sends one of its webhooks again', async () => {
+    const { page } = await visit(`sales/psa_${'64'.padStart(32, '0')}`);
+    await signIn(page);
+    await page.locator('[data-webhook=whd_f100]').getByRole('button', { name: 'Reenviar' }).click();
+    await page.getByText('O webhook é enviado de novo agora.').waitFor();
   });
 
   it('The page of a dispute takes its defence', async () => {
