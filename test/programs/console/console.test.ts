@@ -382,7 +382,7 @@ test('The requests of a session are requests of its account, and a sign-out is n
   for (let request = 0; request < 4; request += 1)
     statuses.push((await post(app, 'token', {}, { cookie })).status);
   expect(statuses).toEqual([201, 201, 201, 429]);
-  const refund = { type: 'card_payment', reference: 'x', key: LIVE_KEY };
+  const refund = { type: 'card_payment', reference: 'x', idempotencyKey: 'x', key: LIVE_KEY };
   const refused = await post(app, 'refunds', refund, { cookie });
   expect([refused.status, refused.body.code]).toEqual([429, 'RATE_LIMITED']);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);

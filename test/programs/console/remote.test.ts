@@ -31,7 +31,7 @@ test('The key of the account opens it, and what the service does not have is ref
   expect(wallet.balanceCents).toBe(0);
   const headers = { cookie: cookies[0]!.split(';')[0]! };
   const disputeId = `dsp_${'0'.repeat(24)}`;
-  const refund = { type: 'card_payment', reference: 'PSC-1', key: LIVE_KEY };
+  const refund = { type: 'card_payment', reference: 'PSC-1', idempotencyKey: 'r', key: LIVE_KEY };
   const file = { ...headers, 'content-type': 'application/pdf' };
   const answers = [
     await post('refunds', refund, headers),

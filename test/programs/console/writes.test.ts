@@ -201,7 +201,7 @@ test('Files of the console and of /v1 have the same places', async () => {
 
 test('The log says of a change that is refused or whose answer is lost that it was begun, and how it ended', async () => {
   const from = lines.length;
-  const input = { type: 'card_payment', key: LIVE_KEY };
+  const input = { type: 'card_payment', key: LIVE_KEY, idempotencyKey: 'estorno-2' };
   expect((await post('refunds', { ...input, reference: 'PSC-nothing' })).status).toBe(404);
   const reference = await sell();
   await sql`alter table refund rename to refund_away`.execute(app.database.sql);
@@ -242,7 +242,7 @@ test('A restricted key, another account, another site and no session change noth
     [401, { cookie: 'psa_console=ps_session_x' }, LIVE_KEY],
   ] as const;
   for (const [status, headers, key] of callers) {
-    const refund = { type: 'card_payment', reference: orderCode, amountCents: 100, key };
+    const refund = { type: 'card_payment', reference: orderCode, amountCents: 100, idempotencyKey: 'r', key };
     expect((await post('refunds', refund, headers)).status).toBe(status);
     const cancellation = { type: 'card_payment', reference: orderCode };
     expect((await post('cancellations', cancellation, headers)).status).toBe(status);
@@ -284,6 +284,7 @@ test.each([
   ['refunds', { amountCents: 0 }, 'amountCents'],
   ['refunds', { amountCents: 1.5 }, 'amountCents'],
   ['refunds', { idempotencyKey: ' ' }, 'idempotencyKey'],
+  ['refunds', { idempotencyKey: undefined }, 'idempotencyKey'],
   ['refunds', { orderCode: 'x' }, 'orderCode'],
   ['cancellations', { type: 'payout' }, 'type'],
   ['cancellations', { reference: '' }, 'reference'],
@@ -319,6 +320,7 @@ test.each([
 ])('A request to %s with %j is refused at %s', async (path, input, field) => {
   const whole = {
     ...(['refunds', 'cancellations'].includes(path) && { type: 'card_payment', reference: 'x' }),
+    ...(path === 'refunds' && { idempotencyKey: 'estorno-3' }),
     key: LIVE_KEY,
   };
   const { key: _, ...keyless } = { ...whole, ...input };

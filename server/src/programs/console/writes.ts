@@ -5,7 +5,7 @@ import type { OpenFile } from '../../api/http/rest-routes.ts';
 import { HttpError, type Route } from '../../api/http/routes.ts';
 import type { SameOrigin } from '../../api/http/same-origin.ts';
 import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
-import { plainText } from '../../kernel/text.ts';
+import { idempotencyKeyText, plainText } from '../../kernel/text.ts';
 import type { CardPaymentService } from '../../money-in/card-payments/model.ts';
 import type { ChargeService } from '../../money-in/charges/model.ts';
 import {
@@ -39,7 +39,11 @@ export interface ConsoleOperations extends CatalogueOperations, PayoutOperations
 }
 
 const reference = plainText({ max: 100 });
-const consoleRefundInput = refundInput.extend({ ...confirmed, type: z.enum(REFUNDED_TYPES), reference });
+/** A part of a sale can be refunded twice, so that a page names each refund by a key. */
+const consoleRefundInput = refundInput.extend({
+  ...confirmed,
+  ...{ type: z.enum(REFUNDED_TYPES), reference, idempotencyKey: idempotencyKeyText },
+});
 const cancellationInput = z.object({ type: z.enum(REFUNDED_TYPES), reference });
 /** An id of any service's dispute: the service refuses a form that it does not have. */
 const disputeId = plainText({ max: 100 });
