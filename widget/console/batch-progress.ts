@@ -13,7 +13,7 @@ interface Batch {
   waiting: { code: string; until: string } | null;
   createdAt: string;
   endsAt: string | null;
-  cancelReason: 'merchant' | 'key_revoked' | null;
+  cancelReason: 'merchant' | 'key_revoked' | 'restored' | null;
   count: number;
   totalCents: number;
   paid: number;
@@ -30,6 +30,14 @@ const WAITS: Readonly<Record<string, string>> = {
   RECORDS_BEHIND:
     'O servidor foi restaurado de um backup. O lote espera até que o operador confirme os registros, e olha de novo',
   UPSTREAM_UNAVAILABLE: 'O banco não respondeu. O lote tenta de novo',
+  UPSTREAM_REFUSED:
+    'O serviço de pagamentos recusou o pedido, e não por causa do saque. O lote tenta de novo',
+};
+
+const ENDS: Readonly<Record<string, string>> = {
+  key_revoked: 'A chave que o confirmou foi revogada: o resto não será pedido.',
+  restored:
+    'O servidor foi restaurado de um backup: o resto não será pedido, porque pode já ter sido pago. Confira a lista de saques antes de mandar o que falta em outro arquivo.',
 };
 
 /** The progress of the newest batch, with its end. */
@@ -111,7 +119,7 @@ export class ConsoleBatchProgress extends LitElement {
       <p class="hint">
         Confirmado em ${formatFull(new Date(createdAt))}.
         ${status === 'running' ? 'O servidor pede os saques: esta página pode ser fechada.' : nothing}
-        ${cancelReason === 'key_revoked' ? 'A chave que o confirmou foi revogada: o resto não será pedido.' : nothing}
+        ${ENDS[cancelReason ?? ''] ?? nothing}
       </p>
       ${waiting ? html`<p>${WAITS[waiting.code]} ${timeWords(new Date(waiting.until), now, ['às', 'em'])}.</p>` : nothing}
       ${refused.length > 0 ? this.#renderRefused(refused) : nothing}

@@ -249,15 +249,25 @@ export class ConsolePayoutBatch extends LitElement {
     const result = await postWithKey(
       api,
       title,
-      (confirmed) => this.#request.post('./payouts/batches', { lines, rows }, { rows, ...confirmed }),
+      (confirmed) =>
+        this.#request.post(
+          './payouts/batches',
+          { lines, rows },
+          { rows, confirmedBefore: check.confirmedBefore, ...confirmed },
+        ),
       true,
       this.#renderSums(check),
     );
-    if (result) this.#finish(result);
     this.busy = false;
+    if (result) await this.#finish(result, checked);
   };
 
-  #finish(result: PostResult<unknown>): void {
+  async #finish(result: PostResult<unknown>, checked: Checked): Promise<void> {
+    if (!result.ok && result.refusal.fields.some(({ path }) => path === 'confirmedBefore'))
+      return this.#check(
+        checked,
+        'Outra aba ou outra pessoa confirmou as mesmas linhas agora. Nada foi pedido aqui.',
+      );
     if (!result.ok) {
       this.message = wordsOf(
         result.refusal,

@@ -23,6 +23,18 @@ export function parseInstant(text: string): Date | null {
   return midnight.toISOString().startsWith(day) ? instant : null;
 }
 
+/** The text of an instant in an input, as `parseInstant` reads it. */
+export const instantText = z.string().transform((text, context) => {
+  const instant = parseInstant(text);
+  if (instant === null)
+    context.addIssue({
+      code: 'custom',
+      message: 'must be an instant, such as 2026-11-29T12:00:00Z',
+      input: text,
+    });
+  return instant ?? z.NEVER;
+});
+
 const MINUTE_MS = 60_000;
 const MAX_CACHED_DAYS = 1_000;
 const padded = (number: number, length: number) => String(number).padStart(length, '0');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseInstant } from './instant.ts';
+import { instantText } from './instant.ts';
 
 /**
  * Records that end before the present because the database went back: it was restored from a backup or a
@@ -28,19 +28,7 @@ export function describeBehind(since: Date): string {
 }
 
 export const restoredInput = z.strictObject({
-  since: z
-    .string()
-    .transform((text, context) => {
-      const since = parseInstant(text);
-      if (since === null)
-        context.addIssue({
-          code: 'custom',
-          message: 'must be an instant, such as 2026-11-29T12:00:00Z',
-          input: text,
-        });
-      return since ?? z.NEVER;
-    })
-    .optional(),
+  since: instantText.optional(),
   confirm: z.boolean().optional(),
 });
 

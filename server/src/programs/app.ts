@@ -308,6 +308,7 @@ export async function createApp({
       ...{ database, committer, payouts, now: clock.now },
       isLiveKey: (keyId) => isLiveKey(database.sql, keyId),
       behind: records.behind,
+      endsWhenBehind: config.upstream !== null,
     });
     work = createWorkQueue({
       database,

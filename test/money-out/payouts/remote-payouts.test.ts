@@ -15,6 +15,7 @@ import {
   type PayoutRange,
   payoutIdOf,
   type RequestPayoutInput,
+  UnclearRefusal,
 } from '../../../server/src/money-out/payouts/model.ts';
 import { createRemotePayouts } from '../../../server/src/money-out/payouts/remote/service.ts';
 import type { OwnWallet } from '../../../server/src/money-out/wallet/model.ts';
@@ -65,7 +66,13 @@ describeOnDatabase('payouts in front of another service', (open) => {
   });
 
   /** A service with a list of withdrawals, which fulfils each request unless `post` says otherwise. */
-  async function start({ dates = true }: { dates?: boolean } = {}) {
+  async function start({
+    dates = true,
+    readWallet = async () => WALLET,
+  }: {
+    dates?: boolean;
+    readWallet?: () => Promise<OwnWallet>;
+  } = {}) {
     /** The withdrawals, newest first. */
     const list: WirePayout[] = [];
     let made = 0;
@@ -88,7 +95,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
     const facade = await startFacade({ database, upstream });
     const { clock, tenant } = facade;
     const create = (on: typeof facade) => {
-      const remote = createRemotePayouts({ ...on, readWallet: async () => WALLET });
+      const remote = createRemotePayouts({ ...on, readWallet });
       Object.assign(on.requests, remote.requests);
       return remote;
     };
@@ -331,6 +338,14 @@ describeOnDatabase('payouts in front of another service', (open) => {
       });
       const inLtc = service.request(tenant, pix({ method: 'ltc', destination: LTC }));
       await expect(inLtc).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS', cryptoBalanceLitoshi: 5 });
+    });
+
+    test('a refusal without a field while the wallet cannot be read is unclear', async () => {
+      const { service, tenant, answering } = await start({ readWallet: () => Promise.reject(unreachable()) });
+      answering({ post: () => ({ status: 400, body: { error: 'Too much' } }) });
+      await expect(service.request(tenant, pix())).rejects.toBeInstanceOf(UnclearRefusal);
+      answering({ post: () => ({ status: 400, body: { error: 'walletAddress: is not paid to' } }) });
+      await expect(service.request(tenant, pix())).rejects.not.toBeInstanceOf(UnclearRefusal);
     });
 
     test('a refusal with a code is what its code says, whatever the wallet shows', async () => {

@@ -23,7 +23,7 @@ afterAll(() => app?.close());
 interface Merchant {
   tenant: Tenant;
   key: string;
-  post: (path: string, input?: object, headers?: Record<string, string>) => Promise<Answer>;
+  post: (path: string, input?: object | string, headers?: Record<string, string>) => Promise<Answer>;
 }
 
 interface Answer {
@@ -33,11 +33,15 @@ interface Answer {
   cookies: string[];
 }
 
-async function post(path: string, input: object, headers: Record<string, string> = {}): Promise<Answer> {
+async function post(
+  path: string,
+  input: object | string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
   const response = await fetch(`${app.url}/console/${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: app.url, ...headers },
-    body: JSON.stringify(input),
+    body: typeof input === 'string' ? input : JSON.stringify(input),
   });
   return { status: response.status, body: await response.json(), cookies: response.headers.getSetCookie() };
 }
@@ -189,6 +193,64 @@ test('A batch asks for the key, is made once, and drains at the limit of the hou
   const { body } = await own.post('payouts/batches/check', { rows });
   expect(body.confirmedBefore).not.toBeNull();
 });
+
+test('Rows that another tab has confirmed since the check are not paid again without a word', async () => {
+  const own = await merchant();
+  const rows = rowsOf(2);
+  await confirm(own, rows);
+  await app.work.settled();
+  const input = { rows, key: own.key, idempotencyKey: 'lote-2' };
+  for (const confirmedBefore of [undefined, null, '2026-01-01T00:00:00.000Z', 'x']) {
+    const { status, body } = await own.post('payouts/batches', { ...input, confirmedBefore });
+    expect([status, body.fields?.[0].path]).toEqual([400, 'confirmedBefore']);
+  }
+  await app.work.settled();
+  expect(await payoutsOf(own)).toHaveLength(2);
+  const { confirmedBefore } = (await own.post('payouts/batches/check', { rows })).body;
+  expect((await own.post('payouts/batches', { ...input, confirmedBefore })).status).toBe(201);
+  await app.work.settled();
+  expect(await payoutsOf(own)).toHaveLength(4);
+});
+
+test('A batch whose confirmation is repeated after a restore has the same rows, each paid once', async () => {
+  const own = await merchant();
+  const batchId = await confirm(own, rowsOf(2));
+  await app.work.settled();
+  const made = await payoutsOf(own);
+  const { accountId } = own.tenant;
+  await sql`delete from payout_batch where account_id = ${accountId}`.execute(app.database.sql);
+  await sql`delete from idempotency where account_id = ${accountId} and operation = 'requestPayoutBatch'`.execute(
+    app.database.sql,
+  );
+  expect(await confirm(own, rowsOf(2))).toBe(batchId);
+  await app.work.settled();
+  expect(await newestOf(own)).toMatchObject({ batchId, status: 'finished', paid: 2 });
+  expect(await payoutsOf(own)).toEqual(made);
+});
+
+test('A running batch is the one that is shown, though one of a clock ahead has ended', async () => {
+  const own = await merchant();
+  await confirm(own, rowsOf(1));
+  await app.work.settled();
+  await sql`update payout_batch set created_at = created_at + interval '1 day'
+    where account_id = ${own.tenant.accountId}`.execute(app.database.sql);
+  const batchId = await confirm(own, rowsOf(12), 'lote-2');
+  await app.work.settled();
+  expect(await newestOf(own)).toMatchObject({ batchId, status: 'running' });
+  const input = { rows: rowsOf(3), key: own.key, idempotencyKey: 'lote-3' };
+  expect((await own.post('payouts/batches', input)).body.code).toBe('LIMIT_REACHED');
+});
+
+test('A row as deep as no other is named as wrong', async () => {
+  const { post, key } = await merchant();
+  const deep = `${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}`;
+  const { status, body } = await post(
+    'payouts/batches',
+    `{"rows":[${deep}],"key":"${key}","idempotencyKey":"x"}`,
+  );
+  expect([status, body.fields?.[0].path]).toEqual([400, 'rows.1.row']);
+});
+const DEPTH = 100_000;
 
 test('A row whose mark a crash has lost is not paid again, in a canceled batch either', async () => {
   const own = await merchant();

@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LIVE_KEY } from '../../support/app.ts';
 import { pdf } from '../../support/evidence-files.ts';
+import { PASS } from '../../support/fault-proxy.ts';
 import { type Pair, startPair } from '../../support/pair.ts';
 
 // The console in front of another service.
@@ -86,4 +88,55 @@ test('A payout and a batch are requested of the service, each row once', async (
     .orderBy('number')
     .execute();
   expect(amounts.map((row) => row.amount_cents)).toEqual([5_000, 6_000, 7_000]);
+});
+
+test('A batch waits where the service refuses the whole account, ends with a restore, and one of after it is paid', async () => {
+  const { cookies } = await post('sign-in', { key: LIVE_KEY });
+  const headers = { cookie: cookies[0]!.split(';')[0]! };
+  const newest = async () => (await post('payouts/batches/newest', {}, headers)).body.batch;
+  const paid = async () => {
+    const query = pair.service.database.sql.selectFrom('payout').select('amount_cents').orderBy('number');
+    return (await query.execute()).map((row) => row.amount_cents);
+  };
+  const confirm = async (idempotencyKey: string, amounts: number[]) => {
+    const rows = amounts.map((amountCents) => ({
+      method: 'pix',
+      amountCents,
+      destination: 'ana@psa.example',
+    }));
+    expect((await post('payouts/batches', { rows, idempotencyKey, key: LIVE_KEY }, headers)).status).toBe(
+      201,
+    );
+  };
+  const before = await paid();
+  pair.proxy.plan = ({ method }) =>
+    method === 'POST' ? { kind: 'status', status: 401, when: 'before' } : PASS;
+  await confirm('refused', [2_000, 3_000]);
+  await pair.settled();
+  expect(await newest()).toMatchObject({
+    ...{ status: 'running', paid: 0, refused: [] },
+    waiting: { code: 'UPSTREAM_REFUSED' },
+  });
+  pair.proxy.plan = () => PASS;
+
+  const until = pair.clock.now();
+  await sql`insert into restored_records (behind_since, behind_until, cause) values (${until}, ${until}, 'backup')
+    on conflict (one) do update set behind_since = ${until}, behind_until = ${until}, cause = 'backup'`.execute(
+    pair.facade.database.sql,
+  );
+  await pair.pass(600_000);
+  expect(await newest()).toMatchObject({
+    status: 'canceled',
+    cancelReason: 'restored',
+    paid: 0,
+    waiting: null,
+  });
+  await confirm('after', [4_000]);
+  await pair.pass(60_000);
+  expect(await newest()).toMatchObject({ status: 'finished', paid: 1, refused: [] });
+  await sql`update restored_records set behind_since = null, behind_until = null, cause = null`.execute(
+    pair.facade.database.sql,
+  );
+  await pair.pass(3_600_000);
+  expect(await paid()).toEqual([...before, 4_000]);
 });

@@ -1,7 +1,7 @@
 import type { Collection } from '../../state/commit/commit.ts';
 import { loadPerTenant } from '../../state/db/each-tenant.ts';
 import type { BatchTask, PayoutBatch } from './batch.ts';
-import { batchTable, selectNewestBatch } from './batch-store.ts';
+import { batchTable, selectNewestBatch, selectSameRows } from './batch-store.ts';
 
 /** Batches of payouts. */
 export const batches: Collection<PayoutBatch> = batchTable;
@@ -16,6 +16,17 @@ export const newestBatch: Collection<PayoutBatch> = {
     return newest ? [newest] : [];
   }),
   keyOf: () => NEWEST,
+  saveEach: async () => undefined,
+};
+
+/** The newest batch with the same rows, by their hash. It is not saved: a group makes at most one batch of a tenant. */
+export const batchOfRows: Collection<Pick<PayoutBatch, 'rowsHash' | 'createdAt'>> = {
+  name: 'payout_batch of rows',
+  loadEach: loadPerTenant(async (sql, tenant, hashes) => {
+    const found = await Promise.all(hashes.map((rowsHash) => selectSameRows(sql, tenant, rowsHash)));
+    return found.flatMap((createdAt, nth) => (createdAt ? [{ rowsHash: hashes[nth]!, createdAt }] : []));
+  }),
+  keyOf: ({ rowsHash }) => rowsHash,
   saveEach: async () => undefined,
 };
 

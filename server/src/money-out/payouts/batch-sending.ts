@@ -1,6 +1,7 @@
 import { plusMs } from '../../kernel/clock.ts';
 import {
   hasDoneNothing,
+  IdempotencyError,
   InsufficientFundsError,
   PaymentError,
   PreconditionError,
@@ -19,8 +20,8 @@ import {
   decideCancelBatch,
   decideRow,
   nextPlace,
+  outcomeOf,
   type PayoutBatch,
-  paidOutcome,
   type RowOutcome,
   rowInput,
   rowKey,
@@ -28,10 +29,15 @@ import {
 } from './batch.ts';
 import { batches, nextRowTask } from './batch-collections.ts';
 import { batchTable } from './batch-store.ts';
-import type { PayoutService } from './model.ts';
+import { type Payout, type PayoutService, UnclearRefusal } from './model.ts';
 
 /** The waits until a batch looks again whether it can go on. */
-const RETRY_MS = { INSUFFICIENT_FUNDS: 600_000, RECORDS_BEHIND: 60_000, UPSTREAM_UNAVAILABLE: 60_000 };
+const RETRY_MS = {
+  INSUFFICIENT_FUNDS: 600_000,
+  RECORDS_BEHIND: 60_000,
+  UPSTREAM_UNAVAILABLE: 60_000,
+  UPSTREAM_REFUSED: 600_000,
+};
 
 /**
  * Requests the rows of batches, one in each run. The payout and the mark of its row are two commits, because in front of another
@@ -43,6 +49,7 @@ export function createBatchSending({
   payouts,
   isLiveKey,
   behind,
+  endsWhenBehind,
   now,
 }: {
   database: Database;
@@ -50,6 +57,8 @@ export function createBatchSending({
   payouts: () => Pick<PayoutService, 'request' | 'findByKey'>;
   isLiveKey: (keyId: string) => Promise<boolean>;
   behind: () => Promise<Behind | null>;
+  /** Whether a batch of before a restore ends: in front of another service nothing shows later which of its rows were paid. */
+  endsWhenBehind: boolean;
   now: () => Date;
 }): { tasks: Record<BatchTask, TaskHandler> } {
   async function change(task: Task, decide: (batch: PayoutBatch, state: State) => Decided): Promise<void> {
@@ -75,7 +84,21 @@ export function createBatchSending({
     until: plusMs(now(), RETRY_MS[code]),
   });
 
-  /** Requests a row. @throws the error, if the outcome is not known or may be another a moment later */
+  const end = (task: Task, reason: NonNullable<PayoutBatch['cancelReason']>) =>
+    change(task, (batch, state) => ({ batch: decideCancelBatch(batch, reason, state.now), nextAt: null }));
+
+  /** The wait after an error that says nothing of the row, and before which nothing was done; null for any other. */
+  function waitAfter(error: unknown): BatchWait | null {
+    if (error instanceof RateLimitError)
+      return { code: 'RATE_LIMITED', until: plusMs(now(), error.retryAfterSeconds * 1_000) };
+    if (error instanceof InsufficientFundsError) return waitFor('INSUFFICIENT_FUNDS');
+    if (isBehind(error)) return waitFor('RECORDS_BEHIND');
+    if (error instanceof UpstreamError && error.retryable) return waitFor('UPSTREAM_UNAVAILABLE');
+    const isRefused = error instanceof PaymentError && hasDoneNothing(error) && !isRefusalOfRow(error);
+    return isRefused ? waitFor('UPSTREAM_REFUSED') : null;
+  }
+
+  /** Requests a row. @throws the error, if the outcome is not known */
   async function request(task: Task, batch: PayoutBatch, place: number): Promise<RowOutcome | BatchWait> {
     const { outcome: _, ...row } = batch.rows[place]!;
     try {
@@ -83,15 +106,11 @@ export function createBatchSending({
       const { data, error } = rowInput.safeParse(row);
       if (error) throw new ValidationError(error.issues.map(({ path, message }) => toField(path, message)));
       const { payout } = await payouts().request(task, { ...data, idempotencyKey: rowKey(batch, place) });
-      return paidOutcome(payout);
+      return outcomeOf(payout);
     } catch (error) {
-      if (error instanceof RateLimitError)
-        return { code: 'RATE_LIMITED', until: plusMs(now(), error.retryAfterSeconds * 1_000) };
-      if (error instanceof InsufficientFundsError) return waitFor('INSUFFICIENT_FUNDS');
-      if (error instanceof PreconditionError && error.code === 'RECORDS_BEHIND')
-        return waitFor('RECORDS_BEHIND');
-      if (error instanceof UpstreamError && error.retryable) return waitFor('UPSTREAM_UNAVAILABLE');
-      if (!(error instanceof PaymentError) || !hasDoneNothing(error)) throw error;
+      const waiting = waitAfter(error);
+      if (waiting) return waiting;
+      if (!isRefusalOfRow(error)) throw error;
       const [field] = error instanceof ValidationError ? error.fields : [];
       return {
         refused: error.code,
@@ -114,17 +133,24 @@ export function createBatchSending({
           }));
         const isRunning = statusOfBatch(batch) === 'running';
         const missing = isRunning ? await behind() : null;
-        // The batch may have been canceled in what is missing.
-        if (missing && batch.createdAt <= missing.until) return wait(task, waitFor('RECORDS_BEHIND'));
+        const isOfBefore = missing !== null && batch.createdAt <= missing.until;
         // A run before may have ended between the payout and its mark; the batch may have been canceled then.
-        const made = await payouts().findByKey(task, rowKey(batch, place));
-        if (made) return mark(paidOutcome(made));
+        let made: Payout | null = null;
+        try {
+          made = await payouts().findByKey(task, rowKey(batch, place));
+        } catch (error) {
+          // Where the records lack requests, a row of after the restore is looked for by its request, and one of before is not requested.
+          if (!isBehind(error)) {
+            const waiting = isRunning ? waitAfter(error) : null;
+            if (!waiting) throw error;
+            if (!isOfBefore) return wait(task, waiting);
+          }
+        }
+        if (made) return mark(outcomeOf(made));
         if (!isRunning) return;
-        if (batch.keyId !== null && !(await isLiveKey(batch.keyId)))
-          return change(task, (before, state) => ({
-            batch: decideCancelBatch(before, 'key_revoked', state.now),
-            nextAt: null,
-          }));
+        // The batch may have been canceled, and rows of it paid, in what is missing.
+        if (isOfBefore) return endsWhenBehind ? end(task, 'restored') : wait(task, waitFor('RECORDS_BEHIND'));
+        if (batch.keyId !== null && !(await isLiveKey(batch.keyId))) return end(task, 'key_revoked');
         const outcome = await request(task, batch, place);
         return 'until' in outcome ? wait(task, outcome) : mark(outcome);
       },
@@ -135,6 +161,15 @@ export function createBatchSending({
 interface Decided {
   batch: PayoutBatch;
   nextAt: Date | null;
+}
+
+const isBehind = (error: unknown) => error instanceof PreconditionError && error.code === 'RECORDS_BEHIND';
+
+/** Whether an error refuses a row for good. Any other refusal is of the whole account, and would use up every row. */
+function isRefusalOfRow(error: unknown): error is ValidationError | IdempotencyError | UpstreamError {
+  if (error instanceof UnclearRefusal) return false;
+  if (error instanceof ValidationError || error instanceof IdempotencyError) return true;
+  return error instanceof UpstreamError && error.code === 'BANK_REFUSED';
 }
 
 const toField = (path: readonly PropertyKey[], message: string) => ({ path: String(path[0]), message });

@@ -1,8 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../../kernel/errors.ts';
+import { deterministicId } from '../../kernel/ids.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import { methodOf } from '../../kernel/payout-methods/registry.ts';
-import type { Tenant } from '../../kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import { type Committer, put } from '../../state/commit/commit.ts';
 import { readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
 import type { Database } from '../../state/db/database.ts';
@@ -14,9 +15,10 @@ import {
   type PayoutBatch,
   type PayoutBatchService,
   parseRows,
+  type RowError,
   statusOfBatch,
 } from './batch.ts';
-import { batches, NEWEST, newestBatch, nextRowTask } from './batch-collections.ts';
+import { batches, batchOfRows, NEWEST, newestBatch, nextRowTask } from './batch-collections.ts';
 import { selectNewestBatch, selectSameRows } from './batch-store.ts';
 import { assertAmount } from './decisions.ts';
 import { LIMITED_METHODS, lastRequestAt, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
@@ -94,36 +96,39 @@ export function createPayoutBatches({
       return { ...checkOf(parsed, settings), confirmedBefore, endsAt: await endOf(tenant, rows) };
     },
 
-    async request(tenant, { rows: given, idempotencyKey: key, keyId }) {
+    async request(tenant, { rows: given, confirmedBefore, idempotencyKey: key, keyId }) {
       const { rows, errors } = parseRows(given, await readSettings(tenant));
-      const inputHash = hashInput(given);
+      // Only the amount of a row may have become wrong since it was confirmed.
+      if (rows.length < given.length) throw refusalOf(errors);
+      const rowsHash = hashInput(rows);
+      // A repetition after a restore is the same batch, whose rows have the same keys.
+      const batchId = `pob_${deterministicId(24, REQUEST, tenantKey(tenant), key, rowsHash)}`;
       return committer.change<{ batch: PayoutBatch; replayed: boolean }>({
         tenant,
         read: (reader) =>
           Promise.all([
             reader.load(newestBatch, NEWEST),
+            reader.load(batchOfRows, rowsHash),
             readReplay(reader, REQUEST, key, (made) => reader.load(batches, made)),
           ]),
         decide(state) {
-          const before = replayed(state, REQUEST, key, inputHash);
+          const before = replayed(state, REQUEST, key, rowsHash);
           if (before !== null) return { outcome: { batch: state.need(batches, before), replayed: true } };
-          if (errors.length > 0)
-            throw new ValidationError(
-              errors.slice(0, 10).map(({ row, field, message }) => ({
-                path: `rows.${String(row)}.${field}`,
-                message,
-              })),
-            );
+          if (errors.length > 0) throw refusalOf(errors);
           const newest = state.get(newestBatch, NEWEST);
           const running = newest && statusOfBatch(newest) === 'running' ? newest : null;
-          const batch = decideBatch(rows, { keyId, running, now: state.now });
+          const found = state.get(batchOfRows, rowsHash)?.createdAt ?? null;
+          const batch = decideBatch(rows, {
+            ...{ batchId, keyId, rowsHash, running, now: state.now },
+            confirmedBefore: { shown: confirmedBefore, found },
+          });
           return {
             outcome: { batch, replayed: false },
             writes: {
               records: [
                 put(batches, batch),
                 put(newestBatch, batch),
-                remember({ operation: REQUEST, key, inputHash, resourceId: batch.batchId }),
+                remember({ operation: REQUEST, key, inputHash: rowsHash, resourceId: batchId }),
               ],
               tasks: [nextRowTask(batch, state.now)],
             },
@@ -155,3 +160,8 @@ export function createPayoutBatches({
 }
 
 const HOUR_MS = 3_600_000;
+
+const refusalOf = (errors: readonly RowError[]) =>
+  new ValidationError(
+    errors.slice(0, 10).map(({ row, field, message }) => ({ path: `rows.${String(row)}.${field}`, message })),
+  );

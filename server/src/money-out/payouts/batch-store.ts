@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
@@ -29,10 +30,11 @@ function waitFromJson(stored: BatchWait): BatchWait {
   return Object.assign(stored, stored.until && { until: new Date(stored.until) });
 }
 
-/** Selects the newest batch of a tenant: no other is running. */
+/** Selects the running batch of a tenant, or else the newest. After a step back of the clock a batch that has ended may look newer. */
 export async function selectNewestBatch(sql: Sql, tenant: Tenant): Promise<PayoutBatch | null> {
   const row = await ofTenant(sql, 'payout_batch', tenant)
     .selectAll('payout_batch')
+    .orderBy(raw`finished_at is null and canceled_at is null`, 'desc')
     .orderBy('created_at', 'desc')
     .limit(1)
     .executeTakeFirst();

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
-import { objectId } from '../../kernel/ids.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -37,7 +36,12 @@ export interface BatchRow
 
 /** The wait before the next row is requested. */
 export interface BatchWait {
-  code: 'RATE_LIMITED' | 'INSUFFICIENT_FUNDS' | 'RECORDS_BEHIND' | 'UPSTREAM_UNAVAILABLE';
+  code:
+    | 'RATE_LIMITED'
+    | 'INSUFFICIENT_FUNDS'
+    | 'RECORDS_BEHIND'
+    | 'UPSTREAM_UNAVAILABLE'
+    | 'UPSTREAM_REFUSED';
   until: Date;
 }
 
@@ -52,7 +56,7 @@ export interface PayoutBatch {
   createdAt: Date;
   finishedAt: Date | null;
   canceledAt: Date | null;
-  cancelReason: 'merchant' | 'key_revoked' | null;
+  cancelReason: 'merchant' | 'key_revoked' | 'restored' | null;
 }
 
 export type BatchStatus = 'running' | 'finished' | 'canceled';
@@ -173,18 +177,36 @@ export function checkOf(
 
 /**
  * Decides a new batch. A second one would make the end of the first unknown.
- * @throws PreconditionError (LIMIT_REACHED) while another one is running
+ * @throws PreconditionError (LIMIT_REACHED) while another one is running, ValidationError if the same rows were confirmed since the check
  */
 export function decideBatch(
   rows: ParsedRows['rows'],
-  { keyId, running, now }: { keyId: string | null; running: PayoutBatch | null; now: Date },
+  {
+    batchId,
+    keyId,
+    rowsHash,
+    running,
+    confirmedBefore,
+    now,
+  }: Pick<PayoutBatch, 'batchId' | 'keyId' | 'rowsHash'> & {
+    running: PayoutBatch | null;
+    /** The instant at which the newest batch with the same rows was confirmed, as the check has shown it and as it is now. */
+    confirmedBefore: { shown: Date | null; found: Date | null };
+    now: Date;
+  },
 ): PayoutBatch {
   if (running) throw new PreconditionError('LIMIT_REACHED', 'Another batch of payouts is running');
+  const { shown, found } = confirmedBefore;
+  if (found && found.getTime() !== shown?.getTime())
+    throw new ValidationError([
+      {
+        path: 'confirmedBefore',
+        message: `a batch with the same rows was confirmed at ${found.toISOString()}: check the rows again`,
+      },
+    ]);
   return {
-    batchId: `pob_${objectId()}`,
-    keyId,
+    ...{ batchId, keyId, rowsHash },
     rows: rows.map((row) => ({ ...row, outcome: null })),
-    rowsHash: hashInput(rows),
     ...{ waiting: null, createdAt: now, finishedAt: null, canceledAt: null, cancelReason: null },
   };
 }
@@ -213,11 +235,16 @@ function masked(row: BatchRow): BatchRow {
   return { ...row, destination: maskDestination(row, { masksPublic: false }) };
 }
 
-/** The outcome of a row that was paid. */
-export const paidOutcome = (payout: Payout): RowOutcome => ({
-  payoutId: payoutIdOf(payout),
-  code: payout.code,
-});
+/** The outcome of a row that was requested. A denied payout that the service never named was not made. */
+export function outcomeOf(payout: Payout): RowOutcome {
+  if (payout.status === 'denied' && payout.withdrawalId === null)
+    return {
+      refused: 'UPSTREAM_REFUSED',
+      field: null,
+      message: 'The payments service did not make this payout',
+    };
+  return { payoutId: payoutIdOf(payout), code: payout.code };
+}
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
@@ -239,11 +266,18 @@ export interface PayoutBatchService {
   check(tenant: Tenant, rows: readonly unknown[]): Promise<BatchCheck>;
   /**
    * Confirms a batch, whose payouts are requested in the background. The same key and rows give the same batch.
-   * @throws ValidationError for a row that is wrong, IdempotencyError, PreconditionError (LIMIT_REACHED: another is running)
+   * `confirmedBefore`: that of the check.
+   * @throws ValidationError for a row that is wrong, or if the same rows were confirmed since the check; IdempotencyError,
+   * PreconditionError (LIMIT_REACHED: another is running)
    */
   request(
     tenant: Tenant,
-    input: { rows: readonly unknown[]; idempotencyKey: string; keyId: string | null },
+    input: {
+      rows: readonly unknown[];
+      confirmedBefore: Date | null;
+      idempotencyKey: string;
+      keyId: string | null;
+    },
   ): Promise<{ batch: PayoutBatch; replayed: boolean }>;
   /** Ends a batch before its last row. @throws NotFoundError */
   cancel(tenant: Tenant, batchId: string): Promise<PayoutBatch>;

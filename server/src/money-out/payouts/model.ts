@@ -121,6 +121,9 @@ export interface Payout
   inputHash?: string | undefined;
 }
 
+/** A refusal of the service that names neither a code nor a field, while the wallet could not be read: it may be for want of balance. */
+export class UnclearRefusal extends ValidationError {}
+
 /** The payout's id, which stays the same if the service names the payout later. */
 export function payoutIdOf({ requestId, withdrawalId }: Payout): string {
   return requestId ?? withdrawalId!;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseInput, readObject } from '../../api/http/json-input.ts';
 import type { RequestContext, Route } from '../../api/http/routes.ts';
 import type { SameOrigin } from '../../api/http/same-origin.ts';
+import { instantText } from '../../kernel/instant.ts';
 import { idempotencyKeyText } from '../../kernel/text.ts';
 import {
   batchIdText,
@@ -30,7 +31,12 @@ const rows = z
   .min(1, 'must have a row')
   .max(MAX_ROWS, `must have at most ${MAX_ROWS} rows`);
 const checkInput = z.object({ rows });
-const batchInput = z.object({ ...confirmed, rows, idempotencyKey: idempotencyKeyText });
+const batchInput = z.object({
+  ...confirmed,
+  rows,
+  confirmedBefore: instantText.nullable().default(null),
+  idempotencyKey: idempotencyKeyText,
+});
 const cancelInput = z.object({ batchId: batchIdText });
 const BATCH_LIMIT_BYTES = 512 * 1024;
 

@@ -36,6 +36,7 @@ import {
   type Payout,
   type PayoutService,
   type RequestPayoutInput,
+  UnclearRefusal,
   variantOf,
 } from '../model.ts';
 import type { UpstreamPayout } from '../upstream-payout.ts';
@@ -217,6 +218,8 @@ export function createPayoutRequests({
     const code = errorCodeOf(answer);
     if (code !== undefined && code !== 'INSUFFICIENT_FUNDS') return refusal;
     const wallet = await readWallet(tenant).catch(() => null);
+    if (!wallet && refusal.fields.every(({ path }) => path === 'input'))
+      return new UnclearRefusal(refusal.fields);
     // Only the service knows the quote of an LTC payout; its address and its amount were checked before.
     const isQuoted = methodOf(method).debits === 'ltc';
     const withdrawableCents = wallet?.withdrawableCents ?? null;

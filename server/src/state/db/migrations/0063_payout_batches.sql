@@ -16,7 +16,7 @@ create table if not exists payout_batch (
   created_at timestamptz not null,
   finished_at timestamptz,
   canceled_at timestamptz,
-  cancel_reason text check (cancel_reason in ('merchant', 'key_revoked')),
+  cancel_reason text check (cancel_reason in ('merchant', 'key_revoked', 'restored')),
   foreign key (account_id, environment) references stream
 );
 create index if not exists payout_batch_of_tenant on payout_batch (account_id, environment, created_at desc);
