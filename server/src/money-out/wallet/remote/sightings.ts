@@ -30,6 +30,7 @@ export interface Movement {
   readonly subaccountId: string | null;
   readonly changes: SeenChanges;
   readonly feeCents: Cents | null;
+  /** Null for what certainly moved before the opening, and for `observed`. */
   readonly seenAt: Date | null;
   /** Whether it moved the wallet since the opening. Others are remembered, and are no entries. */
   readonly isEntry: boolean;
@@ -105,12 +106,29 @@ export function movementsOf(events: readonly SeenEvent[], before: Before): Movem
       seenAt: event.occurredAt,
       isEntry,
     });
-    if (!moved.has(event.resource, id)) for (const move of movedBefore(event)) add(movementOf(move, false));
+    if (!moved.has(event.resource, id)) {
+      const moves = movedBefore(event);
+      // A refund that had also failed by then has taken no part of a sum.
+      const takesPart = event.resource === 'refund' && moves.length === 1;
+      for (const move of moves) {
+        // A sum without a date may have refunds since the opening in it.
+        const isSupposed =
+          isSumOfRefunds(event, move) && move.at === null && !before.atOpening.has(keyOf(event));
+        const target = isSumOfRefunds(event, move)
+          ? moved.withoutNamed(reference, move, { isOldOnly: !isSupposed })
+          : move;
+        const movement = differenceOf(movementOf(target, false), null);
+        if (!movement) continue;
+        const remembered = isSupposed ? movement : { ...movement, seenAt: null };
+        if (takesPart) nameRefund(remembered, event.occurredAt);
+        else add(remembered);
+      }
+    }
     for (const move of [...money.moves, ...moved.goneOf(event.resource, id, money.moves)]) {
-      const target = isRefundOfWhole(event, move) ? moved.withoutNamed(reference, move) : move;
+      const target = isSumOfRefunds(event, move) ? moved.withoutNamed(reference, move) : move;
       const movement = differenceOf(movementOf(target, true), moved.of(event.resource, id, target));
       if (!movement) continue;
-      if (event.resource === 'refund' && move.kind === 'refund') nameRefund(movement);
+      if (event.resource === 'refund' && move.kind === 'refund') nameRefund(movement, event.occurredAt);
       else add(movement);
     }
     for (const resourceId of money.ids) seen.add(keyOf({ resource: event.resource, resourceId }));
@@ -131,25 +149,36 @@ export function movementsOf(events: readonly SeenEvent[], before: Before): Movem
 
   /**
    * Adds a refund by its own name. Its payment may have shown the amount before, without the name: then that much is the refund's
-   * now, and moves nothing again.
+   * now. It moves nothing again, unless it was only supposed to be from before the opening, and the refund is not.
    */
-  function nameRefund(refund: Movement): void {
-    const { amountCents } = refund.changes;
+  function nameRefund(refund: Movement, seenAt: Date): void {
     const shown = moved.unnamedRefunds(refund.reference!);
-    const known = shown === null ? 0 : Math.min(-shown.changes.amountCents, -amountCents);
-    if (known > 0) {
-      const renamed = (movement: Movement, cents: number) =>
-        add({ ...movement, changes: { ...NO_CHANGES, amountCents: cents }, isEntry: false });
-      renamed({ ...shown!, seenAt: refund.seenAt }, known);
-      renamed(refund, -known);
+    const addPart = (movement: Movement, amountCents: Cents, part: Partial<Movement>) => {
+      if (amountCents !== 0) add({ ...movement, ...part, changes: { ...NO_CHANGES, amountCents } });
+    };
+    let rest = -refund.changes.amountCents;
+    const take = (cents: Cents, at: Date | null): Cents => {
+      const taken = Math.max(0, Math.min(cents, rest));
+      if (shown) addPart(shown.movement, taken, { seenAt: at, isEntry: false });
+      return taken;
+    };
+    if (shown && refund.isEntry) {
+      const entered = take(shown.enteredCents, seenAt);
+      addPart(refund, -entered, { isEntry: false });
+      rest -= entered;
+      take(shown.supposedCents, seenAt);
+    } else if (shown) {
+      const old = take(shown.oldCents, null);
+      rest -= old;
+      take(shown.supposedCents, seenAt);
+      rest += old;
     }
-    const rest = amountCents + Math.max(known, 0);
-    if (rest !== 0) add({ ...refund, changes: { ...refund.changes, amountCents: rest } });
+    addPart(refund, -rest, {});
   }
 }
 
 /** Whether a move is the sum of all refunds that a payment or a charge shows. */
-function isRefundOfWhole({ resource }: SeenEvent, { kind }: SeenMove): boolean {
+function isSumOfRefunds({ resource }: SeenEvent, { kind }: SeenMove): boolean {
   return resource !== 'refund' && kind === 'refund';
 }
 
@@ -184,17 +213,24 @@ function differenceOf(movement: Movement, before: Movement | null): Movement | n
 function createMoved(rows: readonly Movement[]) {
   const sums = new Map<string, Map<string, Movement>>();
   /** The refunds that have a name of their own, by their payment, without those that failed. */
-  const named = new Map<string, Cents>();
+  const named = new Map<string, Refunds>();
+  /** The refunds that payments show as a sum, without those that have got a name since, by the payment. */
+  const summed = new Map<string, Refunds & { movement: Movement }>();
 
   function add(movement: Movement): void {
-    const { resource, kind, subaccountId, reference, changes } = movement;
+    const { resource, kind, subaccountId, reference } = movement;
     const own = sums.get(keyOfResource(resource!.type, resource!.id)) ?? new Map<string, Movement>();
     sums.set(keyOfResource(resource!.type, resource!.id), own);
     const key = keyOfMove({ kind, subaccountId });
     const before = own.get(key);
     own.set(key, before ? sumOf(before, movement) : movement);
     if (resource!.type === 'refund')
-      named.set(reference!, (named.get(reference!) ?? 0) - changes.amountCents);
+      named.set(reference!, withRefund(named.get(reference!) ?? NO_REFUNDS, movement));
+    else if (kind === 'refund')
+      summed.set(reference!, {
+        ...withRefund(summed.get(reference!) ?? NO_REFUNDS, movement),
+        movement,
+      });
   }
   rows.forEach(add);
 
@@ -215,19 +251,35 @@ function createMoved(rows: readonly Movement[]) {
           ...(subaccountId === null ? {} : { subaccountId }),
         }));
     },
-    /** The refunds that a payment shows, without those that have a name of their own. */
-    withoutNamed(reference: string, move: SeenMove): SeenMove {
-      const unnamed = (move.amountCents ?? 0) + (named.get(reference) ?? 0);
+    /** The refunds that a payment shows, less those with a name of their own. `isOldOnly`: less those from before the opening. */
+    withoutNamed(reference: string, move: SeenMove, { isOldOnly = false } = {}): SeenMove {
+      const { old, remembered, entered } = named.get(reference) ?? NO_REFUNDS;
+      const unnamed = (move.amountCents ?? 0) + old + (isOldOnly ? 0 : remembered + entered);
       return { ...move, amountCents: Math.min(0, unnamed) };
     },
-    /** The refunds that a payment has shown without a name; null if there are none. */
-    unnamedRefunds(reference: string): Movement | null {
-      const kinds = ['payment', 'charge'].map((type) => sums.get(keyOfResource(type, reference)));
-      return (
-        kinds.flatMap((own) => own?.get(keyOfMove({ kind: 'refund', subaccountId: null })) ?? [])[0] ?? null
-      );
+    /** The refunds that a payment has shown without a name; null if there never were any. */
+    unnamedRefunds(reference: string) {
+      const sum = summed.get(reference);
+      if (!sum) return null;
+      // What is remembered of a named refund was an entry of its payment.
+      const renamed = named.get(reference)?.remembered ?? 0;
+      return {
+        movement: sum.movement,
+        oldCents: sum.old,
+        enteredCents: sum.entered - renamed,
+        supposedCents: sum.remembered + renamed,
+      };
     },
   };
+}
+
+/** Cents of refunds: from before the opening for certain, remembered since, and entries. */
+type Refunds = Readonly<Record<'old' | 'remembered' | 'entered', Cents>>;
+const NO_REFUNDS: Refunds = { old: 0, remembered: 0, entered: 0 };
+
+function withRefund(refunds: Refunds, { isEntry, seenAt, changes }: Movement): Refunds {
+  const part = isEntry ? 'entered' : seenAt === null ? 'old' : 'remembered';
+  return { ...refunds, [part]: refunds[part] - changes.amountCents };
 }
 
 const keyOfResource = (type: string, id: string) => `${type} ${id}`;
