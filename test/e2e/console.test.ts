@@ -202,7 +202,7 @@ describe('the console of a full account', () => {
     await page.getByText(`${FILLED.contents} produtos`).waitFor();
     await page.getByRole('button', { name: 'Sem estoque' }).click();
     await page.getByText(`${FILLED.emptyContents} produtos`).waitFor();
-    expect(parametersOf(page).get('stock')).toBe('EMPTY');
+    await expect.poll(() => parametersOf(page).get('stock')).toBe('EMPTY');
     const product = page.locator('details.product').first();
     await product.locator('summary').click();
     await product.getByText('0 códigos em estoque').waitFor();
@@ -391,7 +391,7 @@ describe('the console of a full account', () => {
     await page.getByLabel('Seu identificador').fill('cliente-7');
     await page.getByRole('button', { name: 'Filtrar' }).click();
     await page.getByText('1 subconta', { exact: true }).waitFor();
-    expect(parametersOf(page).get('externalId')).toBe('cliente-7');
+    await expect.poll(() => parametersOf(page).get('externalId')).toBe('cliente-7');
     await page.getByRole('link', { name: '<b>Ana</b>' }).click();
     const request = async (button: string) => {
       await page.getByRole('button', { name: button }).click();

@@ -331,7 +331,7 @@ describe('a request', () => {
   });
 
   test('A file has time for its size after the time of every request, and no more', async () => {
-    const { port, http } = await startBare({ headMs: 60, requestMs: 60, checkMs: 10 });
+    const { port, http } = await startBare({ headMs: 500, requestMs: 500, checkMs: 10 });
     const form = { mediaTypes: ['application/pdf'], maxBytes: 4_000_000 };
     http.serve([
       {
