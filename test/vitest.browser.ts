@@ -15,7 +15,13 @@ export async function component(include: string[]): Promise<TestProjectInlineCon
     // Vite would reload the page in the middle of a test if it found these late.
     optimizeDeps: {
       include: [
-        ...['lit', 'lit/directives/keyed.js', 'lit/directives/ref.js', 'lit/directives/repeat.js', 'axe-core'],
+        ...[
+          'lit',
+          'lit/directives/keyed.js',
+          'lit/directives/ref.js',
+          'lit/directives/repeat.js',
+          'axe-core',
+        ],
         ...(react ? ['react', 'react-dom/client', 'react-dom/server.browser', 'react/jsx-dev-runtime'] : []),
         ...(recipes
           ? [

@@ -175,11 +175,7 @@ function reportEvents(): void {
 /** Waits for all animations that end; a spinner's never does. */
 export async function waitForAnimations(page: Page): Promise<void> {
   await page.evaluate(async () => {
-    const shadows = [
-      ...document.querySelectorAll(
-        'psa-checkout, psa-payouts, psa-wallet, psa-sales, psa-statement, psa-disputes',
-      ),
-    ].map(({ shadowRoot }) => shadowRoot);
+    const shadows = [...document.querySelectorAll('*')].map(({ shadowRoot }) => shadowRoot);
     const animations = [document, ...shadows].flatMap((root) => root?.getAnimations() ?? []);
     const ending = animations.filter(
       ({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY,

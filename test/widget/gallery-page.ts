@@ -51,6 +51,8 @@ export async function openGallery(
     ...CONTEXT,
     ...options,
   });
+  // A busy machine builds and draws the many elements of a page in more than Playwright's 30 s.
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
