@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { Api } from '../../widget/console/api.ts';
+import { ConsoleContentForm } from '../../widget/console/products/content-form.ts';
 import { ConsoleProducts } from '../../widget/console/products/list.ts';
 import { ConsoleSubscriptions } from '../../widget/console/subscriptions/element.ts';
 import { waitFor } from './patience.ts';
@@ -124,6 +125,26 @@ it('Products that cannot be read again stay, and a service without products is n
   expect(page.querySelector('form')).toBeNull();
   page.remove();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it('Content that was added is added again under another key, and lost content under the same', async () => {
+  const keys: string[] = [];
+  vi.stubGlobal('fetch', async (_: string, { body }: { body: string }) => {
+    keys.push(JSON.parse(body).idempotencyKey);
+    return Response.json({}, { status: keys.length === 1 ? 502 : 201 });
+  });
+  const form = new ConsoleContentForm();
+  form.productId = 'p';
+  document.body.append(form);
+  onTestFinished(() => form.remove());
+  await form.updateComplete;
+  for (const count of [1, 2, 3]) {
+    form.querySelector('textarea')!.value = 'A-1';
+    form.querySelector('form')!.requestSubmit();
+    await waitFor(() => expect([keys.length, form.busy]).toEqual([count, false]));
+  }
+  expect(keys[1]).toBe(keys[0]);
+  expect(keys[2]).not.toBe(keys[1]);
 });
 
 it('A page that may not change anything has no forms', async () => {

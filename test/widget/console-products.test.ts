@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { contentProblem, RequestKey, readContent } from '../../widget/console/products/content-input.ts';
+import { contentProblem, readContent } from '../../widget/console/products/content-input.ts';
 
 it('Codes are the lines of a text, without those that are empty', () => {
   expect(readContent('codes', ' AAAA-1\n\nBBBB-2 \r\n')).toEqual({
@@ -44,11 +44,4 @@ it('A code that the server refuses is named by its number', () => {
   expect(contentProblem('content.codes.1')).toMatch(/^O código nº 2 não foi aceito/);
   expect(contentProblem('content.link')).toBe('O conteúdo não foi aceito: confira o texto.');
   expect(contentProblem('productId')).toBeUndefined();
-});
-
-it('The same input has the same key until another one was sent', () => {
-  const key = new RequestKey();
-  const first = key.of({ codes: ['a'] });
-  expect(key.of({ codes: ['a'] })).toBe(first);
-  expect(key.of({ codes: ['b'] })).not.toBe(first);
 });

@@ -26,6 +26,25 @@ test('A request that nothing answers ends, and is repeated under its key, which 
   expect(keys[2]).not.toBe(keys[1]);
 });
 
+test('A lost request that is refused is repeated under its key, which a conflict ends', async () => {
+  const answers = [
+    new Response(null, { status: 502 }),
+    Response.json({ fields: [{ path: 'key', message: 'x' }] }, { status: 400 }),
+    Response.json({ code: 'IDEMPOTENCY_CONFLICT' }, { status: 409 }),
+    Response.json({ replayed: false }),
+  ];
+  const keys: string[] = [];
+  vi.stubGlobal('fetch', async (_path: string, { body }: RequestInit) => {
+    keys.push(JSON.parse(String(body)).idempotencyKey);
+    return answers[keys.length - 1];
+  });
+  const requests = new KeyedRequests();
+  for (const _ of answers) await requests.post('./transfers', { amountCents: 1 });
+  expect(keys[1]).toBe(keys[0]);
+  expect(keys[2]).toBe(keys[0]);
+  expect(keys[3]).not.toBe(keys[0]);
+});
+
 test('A key that is given apart is sent with each request, and its idempotency key is that of the input alone', async () => {
   const bodies: { key: string; idempotencyKey: string }[] = [];
   vi.stubGlobal('fetch', async (_path: string, { body }: RequestInit) => {

@@ -1,6 +1,6 @@
 import { html, LitElement, type TemplateResult } from 'lit';
-import { postJson } from '../../demo/shared/post-json.ts';
-import { type ContentMember, contentProblem, RequestKey, readContent } from './content-input.ts';
+import { KeyedRequests } from '../../demo/shared/keyed-requests.ts';
+import { type ContentMember, contentProblem, readContent } from './content-input.ts';
 import { refusalWords } from './refusal-words.ts';
 
 const MEMBERS: readonly [ContentMember, string][] = [
@@ -34,7 +34,7 @@ export class ConsoleContentForm extends LitElement {
   declare problem: string;
   declare done: string;
   declare busy: boolean;
-  readonly #key = new RequestKey();
+  readonly #requests = new KeyedRequests();
 
   constructor() {
     super();
@@ -57,9 +57,8 @@ export class ConsoleContentForm extends LitElement {
     this.done = '';
     this.problem = 'problem' in read ? read.problem : '';
     if ('problem' in read) return field.focus();
-    const input = { productId, content: read.content };
     this.busy = true;
-    const result = await postJson('./deliveries', { ...input, idempotencyKey: this.#key.of(input) });
+    const result = await this.#requests.post('./deliveries', { productId, content: read.content });
     this.busy = false;
     this.problem = refusalWords(result, {
       lost: 'Sem resposta. Tente de novo: nada é acrescentado em dobro.',

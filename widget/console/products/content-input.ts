@@ -1,5 +1,3 @@
-import { newKey } from '../../src/board/page-request.ts';
-
 /** The kinds of content that a form adds, as the members of the server's input are named. */
 export type ContentMember = 'codes' | 'text' | 'link';
 
@@ -53,17 +51,4 @@ export function contentProblem(path: string): string | undefined {
   if (nth !== undefined)
     return `O código nº ${Number(nth) + 1} não foi aceito: este produto já o teve, ou ele tem caracteres invisíveis. Nada foi acrescentado.`;
   return path.startsWith('content') ? 'O conteúdo não foi aceito: confira o texto.' : undefined;
-}
-
-/** The key of a request, which stays the same until its input changes, so that a repetition adds nothing twice. */
-export class RequestKey {
-  #input = '';
-  #key = '';
-
-  of(input: object): string {
-    const text = JSON.stringify(input);
-    if (text !== this.#input) this.#key = newKey();
-    this.#input = text;
-    return this.#key;
-  }
 }

@@ -16,7 +16,8 @@ export class KeyedRequests {
     const result = await postJson<Body>(path, { ...input, ...apart, idempotencyKey });
     const isUnknown = !result.ok && (result.refusal.status === 0 || result.refusal.status >= 500);
     if (isUnknown) this.#doubtful.set(content, idempotencyKey);
-    else this.#doubtful.delete(content);
+    // Another refusal says nothing of the lost request.
+    else if (result.ok || result.refusal.code === 'IDEMPOTENCY_CONFLICT') this.#doubtful.delete(content);
     return result;
   }
 }
