@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { createSharedFilter } from '../../widget/console/address.ts';
 import { type Api, query } from '../../widget/console/api.ts';
 import '../../widget/console/console.ts';
+import { KeptRequest } from '../../widget/console/kept-request.ts';
 import { askForKey } from '../../widget/console/key-dialog.ts';
 import type { ConsoleTasks } from '../../widget/console/tasks.ts';
 import { answerTo, requestWithKey, uploadFile } from '../../widget/console/write.ts';
@@ -12,6 +13,8 @@ import { waitFor } from './patience.ts';
 /** The requests to the console's own routes. */
 let posted: { path: string; input: unknown }[];
 let tokens: number;
+let account: string;
+let scopes: string[];
 /** The token that has not expired. */
 let valid: string;
 /** The answers of the routes, besides the token's. */
@@ -20,6 +23,8 @@ let answers: Record<string, [status: number, body: object]>;
 beforeEach(() => {
   posted = [];
   tokens = 0;
+  account = 'acc_1';
+  scopes = [];
   answers = {};
   vi.stubGlobal('fetch', async (path: string, { headers, body }: RequestInit & { body: string }) => {
     if (path.endsWith('/graphql')) {
@@ -29,13 +34,14 @@ beforeEach(() => {
       );
     }
     posted.push({ path, input: typeof body === 'string' ? JSON.parse(body) : body });
-    const [status, answer] = path === './token' ? [201, enter()] : (answers[path] ?? [201, {}]);
+    const [status, answer] = path.endsWith('/token') ? [201, enter()] : (answers[path] ?? [201, {}]);
     return Response.json(answer, { status });
   });
 });
 
 afterEach(() => {
   document.querySelector('console-app')?.remove();
+  sessionStorage.clear();
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
 });
@@ -46,7 +52,7 @@ function enter(): object {
   const key = { name: null, hint: null };
   const documents = { graphiql: false, rest: true };
   const may = { mayWrite: true, mayPaySubaccounts: true, actions: ['refund'] };
-  return { token: valid, now, environment: 'live', scopes: [], key, ...may, documents };
+  return { token: valid, now, environment: 'live', account, scopes, key, ...may, documents };
 }
 
 /** Opens the console's first page. */
@@ -73,6 +79,41 @@ it('a token that has expired is renewed once, for all later queries of the page'
   expect([tokens, api.token]).toEqual([2, 'token-2']);
 });
 
+it('each page of the navigation opens in the same tab', async () => {
+  scopes = 'payments subscriptions disputes products wallet payouts subaccounts webhooks'.split(' ');
+  const before = location.href;
+  onTestFinished(() => history.replaceState(null, '', before));
+  history.replaceState(null, '', '/console/');
+  answers['./keys'] = [503, {}];
+  await open();
+  const links = [...document.querySelectorAll<HTMLAnchorElement>('nav a')];
+  for (const link of links) {
+    link.click();
+    await waitFor(() => {
+      const content = document.querySelector('console-app .page')!.textContent;
+      expect(link.getAttribute('aria-current')).toBe('page');
+      expect(content).not.toContain('Abrindo…');
+    });
+    expect(document.querySelector('.page')!.textContent).not.toContain('A página não carregou.');
+  }
+  expect(links).toHaveLength(9);
+});
+
+it('what a tab has kept of an account is not offered to another one', async () => {
+  const kept = new KeptRequest<string>('payout');
+  answers['./payouts'] = [502, {}];
+  const api = await open();
+  await kept.post('./payouts', 'of 1', {});
+  valid = '';
+  await query(api, '{a}', {});
+  expect(new KeptRequest('payout').restore()).toBe('of 1');
+  valid = '';
+  account = 'acc_2';
+  await query(api, '{a}', {});
+  expect(api.leaving.aborted).toBe(true);
+  expect(new KeptRequest('payout').restore()).toBeNull();
+});
+
 describe('the key that is asked for again', () => {
   const words = { title: 'Estornar', declined: 'Não.' };
 
@@ -83,6 +124,11 @@ describe('the key that is asked for again', () => {
     expect(await answer).toEqual({ message: 'Não.' });
     expect(dialog()).toBeNull();
     expect(posted.map(({ path }) => path)).toEqual(['./token']);
+  });
+
+  it('no dialog opens over the page that came after', async () => {
+    expect(await askForKey('Sacar', AbortSignal.abort())).toBeNull();
+    expect(dialog()).toBeNull();
   });
 
   it('the dialog leaves with the session', async () => {

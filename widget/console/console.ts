@@ -3,6 +3,7 @@ import { keyed } from 'lit/directives/keyed.js';
 import { refusalText } from '../demo/shared/refusals.ts';
 import type { Api } from './api.ts';
 import { type Entry, endpointOf, isSignedOut, requestEntry, signIn, signOut } from './entry.ts';
+import { keepOnlyOf } from './kept-request.ts';
 import { addressOf, placeOf } from './place.ts';
 
 /** Renders a page, or with an id the page of one of its resources. */
@@ -136,6 +137,8 @@ export class ConsoleApp extends LitElement {
     this.#aheadMs = Date.parse(entry.now) - Date.now();
     this.notice = '';
     this.phase = 'ready';
+    // Another tab may have signed in with a key of another account: the page begins again.
+    if (keepOnlyOf(`${entry.environment} ${entry.account}`)) void this.#show();
   }
 
   #endVisit(): void {

@@ -9,6 +9,8 @@ export interface Entry {
   /** The server's clock; that of this machine may differ. */
   now: string;
   environment: 'live' | 'sandbox';
+  /** The id of the account. */
+  account: string;
   scopes: readonly string[];
   /** The key of the session; null where the console is open. */
   key: { name: string | null; hint: string | null } | null;

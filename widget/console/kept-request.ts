@@ -65,5 +65,20 @@ export class KeptRequest<Input> {
   }
 }
 
+const OWNER = 'psa-console-owner';
+
+/** Drops what this tab has kept of another owner than this one. Returns whether there was another. */
+export function keepOnlyOf(owner: string): boolean {
+  try {
+    const before = sessionStorage.getItem(OWNER);
+    const isAnother = before !== null && before !== owner;
+    if (isAnother) sessionStorage.clear();
+    sessionStorage.setItem(OWNER, owner);
+    return isAnother;
+  } catch {
+    return false;
+  }
+}
+
 /** A random key. With its hyphens it would read as a random PIX key, which logs hide. */
 const newKey = (): string => crypto.randomUUID().replaceAll('-', '');

@@ -36,6 +36,7 @@ function ask(
   leaving: AbortSignal,
   details: Details,
 ): Promise<string | null> {
+  if (leaving.aborted) return Promise.resolve(null);
   const dialog = document.createElement('dialog');
   dialog.className = 'card key-dialog';
   dialog.setAttribute('aria-labelledby', 'key-dialog-title');

@@ -39,7 +39,7 @@ interface Terms {
 }
 
 /** A payout of a subaccount, whose fee and net are shown before it is confirmed. It dispatches `console-done` once one was made. */
-export class ConsolePayout extends LitElement {
+export class ConsoleSubaccountPayout extends LitElement {
   static override properties = {
     api: { attribute: false },
     subaccount: { attribute: false },
@@ -220,4 +220,4 @@ export class ConsolePayout extends LitElement {
   }
 }
 
-customElements.define('console-payout', ConsolePayout);
+customElements.define('console-subaccount-payout', ConsoleSubaccountPayout);

@@ -95,7 +95,7 @@ export class ConsoleSubaccount extends LitElement {
       ${
         subaccount && this.api.mayPaySubaccounts
           ? html`<console-transfer class="card" .api=${this.api} .subaccount=${subaccount} @console-done=${this.#reload}></console-transfer>
-              <console-payout class="card" .api=${this.api} .subaccount=${subaccount} @console-done=${this.#reload}></console-payout>`
+              <console-subaccount-payout class="card" .api=${this.api} .subaccount=${subaccount} @console-done=${this.#reload}></console-subaccount-payout>`
           : nothing
       }
       ${

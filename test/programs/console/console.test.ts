@@ -148,6 +148,7 @@ describe('a session', () => {
 
     const { status, body } = await enter(cookie);
     expect([status, body.environment]).toEqual([201, 'live']);
+    expect(body.account).toMatch(/^acc_/);
     expect(codeOf(await wallet(app, body.token))).toBeUndefined();
     expect(await lastEndOfTokens()).toBe(app.clock.ms() + 900_000);
     expect(lines.filter(({ message }) => message.startsWith('console'))).toEqual([

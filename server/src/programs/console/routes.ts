@@ -73,6 +73,7 @@ interface Entry {
   /** The page counts from here: its own clock may be wrong, and the simulator's may be ahead. */
   now: Date;
   environment: Tenant['environment'];
+  account: string;
   scopes: DashboardScope[];
   /** The key of the session; null if the console is open. */
   key: { name: string | null; hint: string | null } | null;
@@ -189,6 +190,7 @@ export function createConsoleRoutes({
       token: minted?.token ?? null,
       now: clock.now(),
       environment: session.caller.tenant.environment,
+      account: session.caller.tenant.accountId,
       scopes,
       key: { name, hint },
       mayWrite,
@@ -204,11 +206,12 @@ export function createConsoleRoutes({
       scopes,
       expiresInSeconds: CONSOLE_TOKEN_SECONDS,
     });
-    const { environment } = tenant;
+    const { environment, accountId } = tenant;
     return {
       token,
       now: clock.now(),
       environment,
+      account: accountId,
       scopes,
       key: null,
       mayWrite: operations !== null,
