@@ -299,7 +299,7 @@ const WITHOUT_PERSONS: readonly string[] = [
   ...['pix_subscription.cancel_reason', 'pix_subscription.every', 'subscription_cycle.failure_reason'],
   ...['dispute.reason', 'dispute_shortfall.claims', 'ledger_account.name', 'posting.ledger_account'],
   ...['pix_paid_order.name', 'task.slot_group', 'upstream_poll.name', 'payout_batch.waiting'],
-  'payout_batch.cancel_reason',
+  ...['payout_batch.cancel_reason', 'observed_entry.wallet', 'observed_entry.known'],
 ];
 
 describe('what names a person', () => {
