@@ -18,6 +18,8 @@ interface Batch {
   totalCents: number;
   paid: number;
   paidCents: number;
+  denied: number;
+  inDoubt: number;
   refused: { row: number; amountCents: number; destination: string; refused: string; message: string }[];
 }
 
@@ -105,6 +107,7 @@ export class ConsoleBatchProgress extends LitElement {
     if (!batch) return nothing;
     const { status, waiting, createdAt, endsAt, count, paid, paidCents, totalCents, refused, cancelReason } =
       batch;
+    const { denied, inDoubt } = batch;
     const now = this.api.now();
     const ended = paid + refused.length;
     const isForetold = !waiting || waiting.code === 'RATE_LIMITED';
@@ -114,6 +117,8 @@ export class ConsoleBatchProgress extends LitElement {
       <p role="status">
         ${paid} de ${count} saques pedidos, ${formatBrl(paidCents)} de ${formatBrl(totalCents)}.
         ${refused.length > 0 ? `${refused.length} ${refused.length === 1 ? 'recusado' : 'recusados'}.` : nothing}
+        ${denied > 0 ? `Depois do pedido, ${denied} ${denied === 1 ? 'foi negado' : 'foram negados'} ou ${denied === 1 ? 'voltou' : 'voltaram'}: confira a lista.` : nothing}
+        ${inDoubt > 0 ? `${inDoubt} ${inDoubt === 1 ? 'está' : 'estão'} sem confirmação do serviço: não ${inDoubt === 1 ? 'o' : 'os'} peça de novo.` : nothing}
         ${endsAt && isForetold ? `Termina por volta ${timeWords(new Date(endsAt), now, ['das', 'de'])}.` : nothing}
       </p>
       <p class="hint">

@@ -30,7 +30,8 @@ interface Checked {
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {
-  LIMIT_REACHED: 'Outro lote ainda está andando. Espere o fim dele, ou cancele o resto.',
+  LIMIT_REACHED:
+    'Outro lote ainda está andando, ou já houve 50 lotes em 24 horas. Espere, ou cancele o resto do outro.',
   IDEMPOTENCY_CONFLICT: 'O lote anterior chegou, e já está andando. Confira-o antes de mandar outro.',
 };
 /** The most mistakes that are shown at once. */

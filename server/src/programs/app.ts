@@ -305,7 +305,7 @@ export async function createApp({
       settingsOf: config.upstream ? null : (tenant) => payoutSettingsOf(database.sql, tenant),
     });
     const batchSending = createBatchSending({
-      ...{ database, committer, payouts, now: clock.now },
+      ...{ database, committer, payouts, log, now: clock.now },
       isLiveKey: (keyId) => isLiveKey(database.sql, keyId),
       behind: records.behind,
       endsWhenBehind: config.upstream !== null,

@@ -179,7 +179,11 @@ test('A batch asks for the key, is made once, and drains at the limit of the hou
     waiting: null,
   });
   expect((await payoutsOf(own)).map((row) => row.external_id)).toEqual(rows.map((row) => row.externalId));
-  expect(lines.slice(from).filter((line) => 'audit' in line)).toMatchObject([
+  const audit = lines.slice(from).filter((line) => 'audit' in line) as { audit: string }[];
+  const ofRows = audit.filter((line) => line.audit === 'payout batch row');
+  expect(ofRows).toMatchObject(rows.map((_, nth) => ({ batchId, row: nth + 1, outcome: 'done' })));
+  expect(audit.at(-1)).toMatchObject({ audit: 'payout batch ended', batchId, outcome: 'finished' });
+  expect(audit.filter((line) => line.audit === 'payout batch')).toMatchObject([
     { audit: 'payout batch', count: 12, outcome: 'begun' },
     { audit: 'payout batch', batchId, outcome: 'done' },
     { audit: 'payout batch', outcome: 'begun' },
@@ -239,6 +243,32 @@ test('A running batch is the one that is shown, though one of a clock ahead has 
   expect(await newestOf(own)).toMatchObject({ batchId, status: 'running' });
   const input = { rows: rowsOf(3), key: own.key, idempotencyKey: 'lote-3' };
   expect((await own.post('payouts/batches', input)).body.code).toBe('LIMIT_REACHED');
+});
+
+test('The fifty-first batch of a day is refused', async () => {
+  const own = await merchant();
+  await confirm(own, rowsOf(1));
+  await app.work.settled();
+  await sql`insert into payout_batch (batch_id, account_id, environment, payout_rows, rows_hash, created_at, finished_at)
+    select 'pob_' || substr(md5(account_id || nth), 1, 24), account_id, environment, payout_rows, nth, created_at, finished_at
+    from payout_batch, generate_series(1, 49) nth where account_id = ${own.tenant.accountId}`.execute(
+    app.database.sql,
+  );
+  const input = { rows: rowsOf(2), key: own.key, idempotencyKey: 'lote-51' };
+  expect((await own.post('payouts/batches', input)).body.code).toBe('LIMIT_REACHED');
+  app.clock.advance(25 * HOUR_MS);
+  expect((await (await enter(own.key))('payouts/batches', input)).status).toBe(201);
+});
+
+test('A batch shows which of its payouts were denied afterwards', async () => {
+  const own = await merchant();
+  await confirm(own, rowsOf(3));
+  await app.work.settled();
+  expect(await newestOf(own)).toMatchObject({ paid: 3, denied: 0, inDoubt: 0 });
+  await sql`update payout set status = 'denied', denied_reason = 'x', processed_at = requested_at where external_id = 'F-1' and account_id = ${own.tenant.accountId}`.execute(
+    app.database.sql,
+  );
+  expect(await newestOf(own)).toMatchObject({ paid: 3, denied: 1, inDoubt: 0 });
 });
 
 test('A row as deep as no other is named as wrong', async () => {

@@ -12,6 +12,7 @@ import {
 import type { Behind } from '../../kernel/records.ts';
 import { type Committer, put, type State } from '../../state/commit/commit.ts';
 import type { Database } from '../../state/db/database.ts';
+import type { Log } from '../../state/db/log.ts';
 import type { TaskHandler } from '../../state/work/queue.ts';
 import type { Task } from '../../state/work/store.ts';
 import {
@@ -50,6 +51,7 @@ export function createBatchSending({
   isLiveKey,
   behind,
   endsWhenBehind,
+  log,
   now,
 }: {
   database: Database;
@@ -59,18 +61,34 @@ export function createBatchSending({
   behind: () => Promise<Behind | null>;
   /** Whether a batch of before a restore ends: in front of another service nothing shows later which of its rows were paid. */
   endsWhenBehind: boolean;
+  log: Log;
   now: () => Date;
 }): { tasks: Record<BatchTask, TaskHandler> } {
   async function change(task: Task, decide: (batch: PayoutBatch, state: State) => Decided): Promise<void> {
-    await committer.change({
+    const ended = await committer.change<PayoutBatch | null>({
       tenant: task,
       read: (reader) => reader.load(batches, task.key),
       decide(state) {
-        const { batch, nextAt } = decide(state.need(batches, task.key), state);
-        const tasks = nextAt && statusOfBatch(batch) === 'running' ? [nextRowTask(batch, nextAt)] : [];
-        return { outcome: undefined, writes: { records: [put(batches, batch)], tasks, done: [task] } };
+        const before = state.need(batches, task.key);
+        const { batch, nextAt } = decide(before, state);
+        const isRunning = statusOfBatch(batch) === 'running';
+        return {
+          outcome: !isRunning && statusOfBatch(before) === 'running' ? batch : null,
+          writes: {
+            records: [put(batches, batch)],
+            tasks: nextAt && isRunning ? [nextRowTask(batch, nextAt)] : [],
+            done: [task],
+          },
+        };
       },
     });
+    if (ended) record('payout batch ended', task, ended, { outcome: ended.cancelReason ?? 'finished' });
+  }
+
+  /** Writes a line of the audit about what a batch does, with the key that has confirmed it. */
+  function record(audit: string, task: Task, { batchId, keyId }: PayoutBatch, details: object): void {
+    const { accountId, environment } = task;
+    log.info({ audit, keyId, accountId, environment, batchId, ...details }, audit);
   }
 
   const wait = (task: Task, waiting: BatchWait) =>
@@ -126,11 +144,17 @@ export function createBatchSending({
         const [batch] = await batchTable.load(database.sql, task, [task.key]);
         const place = batch ? nextPlace(batch) : -1;
         if (!batch || place < 0) return;
-        const mark = (outcome: RowOutcome) =>
-          change(task, (before, state) => ({
+        const mark = async (outcome: RowOutcome) => {
+          const shown =
+            'refused' in outcome
+              ? { outcome: outcome.refused }
+              : { outcome: 'done', payoutId: outcome.payoutId };
+          record('payout batch row', task, batch, { row: place + 1, ...shown });
+          await change(task, (before, state) => ({
             batch: decideRow(before, place, outcome, state.now),
             nextAt: state.now,
           }));
+        };
         const isRunning = statusOfBatch(batch) === 'running';
         const missing = isRunning ? await behind() : null;
         const isOfBefore = missing !== null && batch.createdAt <= missing.until;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, DAY_MS, plusMs } from '../../kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../../kernel/errors.ts';
 import { deterministicId } from '../../kernel/ids.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
@@ -12,6 +12,7 @@ import {
   checkOf,
   decideBatch,
   decideCancelBatch,
+  MAX_ROWS,
   type PayoutBatch,
   type PayoutBatchService,
   parseRows,
@@ -19,10 +20,16 @@ import {
   statusOfBatch,
 } from './batch.ts';
 import { batches, batchOfRows, NEWEST, newestBatch, nextRowTask } from './batch-collections.ts';
-import { selectNewestBatch, selectSameRows } from './batch-store.ts';
+import { countBatches, selectNewestBatch, selectSameRows } from './batch-store.ts';
 import { assertAmount } from './decisions.ts';
 import { LIMITED_METHODS, lastRequestAt, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
-import { type AccountSettings, type PayoutFilter, type PayoutService, variantOf } from './model.ts';
+import {
+  type AccountSettings,
+  type PayoutFilter,
+  type PayoutService,
+  payoutIdOf,
+  variantOf,
+} from './model.ts';
 
 const REQUEST = 'requestPayoutBatch';
 
@@ -68,6 +75,24 @@ export function createPayoutBatches({
       clock.now(),
     );
 
+  /** Counts the payouts of a batch that have failed, and those in doubt. */
+  async function readFailed(tenant: Tenant, { rows, createdAt }: PayoutBatch) {
+    const ids = new Set(
+      rows.map(({ outcome }) => (outcome && 'payoutId' in outcome ? outcome.payoutId : null)),
+    );
+    const { items } = await payouts().listKept(tenant, {
+      ...{ end: 'first', limit: MAX_ROWS, after: undefined, before: undefined },
+      status: ['denied', 'returned', 'processing'],
+      // Another service may date them by another clock.
+      requestedAfter: plusMs(createdAt, -DAY_MS),
+    });
+    const own = items.map(({ payout }) => payout).filter((payout) => ids.has(payoutIdOf(payout)));
+    return {
+      denied: own.filter(({ status }) => status === 'denied' || status === 'returned').length,
+      inDoubt: own.filter(({ inDoubt }) => inDoubt).length,
+    };
+  }
+
   return {
     async terms(tenant, input) {
       const { method, destination } = input;
@@ -101,6 +126,7 @@ export function createPayoutBatches({
       // Only the amount of a row may have become wrong since it was confirmed.
       if (rows.length < given.length) throw refusalOf(errors);
       const rowsHash = hashInput(rows);
+      const inADay = await countBatches(database.sql, tenant, plusMs(clock.now(), -DAY_MS));
       // A repetition after a restore is the same batch, whose rows have the same keys.
       const batchId = `pob_${deterministicId(24, REQUEST, tenantKey(tenant), key, rowsHash)}`;
       return committer.change<{ batch: PayoutBatch; replayed: boolean }>({
@@ -119,7 +145,7 @@ export function createPayoutBatches({
           const running = newest && statusOfBatch(newest) === 'running' ? newest : null;
           const found = state.get(batchOfRows, rowsHash)?.createdAt ?? null;
           const batch = decideBatch(rows, {
-            ...{ batchId, keyId, rowsHash, running, now: state.now },
+            ...{ batchId, keyId, rowsHash, running, inADay, now: state.now },
             confirmedBefore: { shown: confirmedBefore, found },
           });
           return {
@@ -154,7 +180,7 @@ export function createPayoutBatches({
       if (!batch) return null;
       const waiting = batch.rows.filter(({ outcome }) => outcome === null);
       const endsAt = statusOfBatch(batch) === 'running' ? await endOf(tenant, waiting) : null;
-      return { batch, endsAt };
+      return { batch, endsAt, ...(await readFailed(tenant, batch)) };
     },
   };
 }

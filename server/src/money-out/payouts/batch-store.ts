@@ -41,6 +41,15 @@ export async function selectNewestBatch(sql: Sql, tenant: Tenant): Promise<Payou
   return row ? batchTable.fromRow(row) : null;
 }
 
+/** Counts the batches of a tenant that were confirmed at an instant or later. */
+export async function countBatches(sql: Sql, tenant: Tenant, since: Date): Promise<number> {
+  const row = await ofTenant(sql, 'payout_batch', tenant)
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('created_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
 /** The instant at which the newest batch with the same rows was confirmed. */
 export async function selectSameRows(sql: Sql, tenant: Tenant, rowsHash: string): Promise<Date | null> {
   const row = await ofTenant(sql, 'payout_batch', tenant)

@@ -19,6 +19,8 @@ import {
 
 /** The most rows of a batch: a hundred hours of the limit that all payouts share. */
 export const MAX_ROWS = 1_000;
+/** The most batches of an account that are confirmed in 24 hours: they stay for good. */
+const MOST_A_DAY = 50;
 /** The most errors of rows that a check names. */
 const MAX_ERRORS = 100;
 
@@ -177,7 +179,7 @@ export function checkOf(
 
 /**
  * Decides a new batch. A second one would make the end of the first unknown.
- * @throws PreconditionError (LIMIT_REACHED) while another one is running, ValidationError if the same rows were confirmed since the check
+ * @throws PreconditionError (LIMIT_REACHED) while another one is running, or after 50 in 24 hours; ValidationError if the same rows were confirmed since the check
  */
 export function decideBatch(
   rows: ParsedRows['rows'],
@@ -186,16 +188,24 @@ export function decideBatch(
     keyId,
     rowsHash,
     running,
+    inADay,
     confirmedBefore,
     now,
   }: Pick<PayoutBatch, 'batchId' | 'keyId' | 'rowsHash'> & {
     running: PayoutBatch | null;
+    /** The number of batches that were confirmed in the last 24 hours. */
+    inADay: number;
     /** The instant at which the newest batch with the same rows was confirmed, as the check has shown it and as it is now. */
     confirmedBefore: { shown: Date | null; found: Date | null };
     now: Date;
   },
 ): PayoutBatch {
   if (running) throw new PreconditionError('LIMIT_REACHED', 'Another batch of payouts is running');
+  if (inADay >= MOST_A_DAY)
+    throw new PreconditionError(
+      'LIMIT_REACHED',
+      `There were ${String(MOST_A_DAY)} batches of payouts in 24 hours`,
+    );
   const { shown, found } = confirmedBefore;
   if (found && found.getTime() !== shown?.getTime())
     throw new ValidationError([
@@ -258,6 +268,17 @@ export interface PayoutTerms extends Pick<OwnPayout, 'destination' | 'destinatio
   possibleAt: Date;
 }
 
+/** A batch, with what has become of its payouts. */
+export interface PayoutBatchState {
+  batch: PayoutBatch;
+  /** The instant at which the last row can be requested; null once the batch has ended. */
+  endsAt: Date | null;
+  /** The payouts that were denied or returned after they were requested. */
+  denied: number;
+  /** The payouts whose outcome is not known: the service may not have made them. */
+  inDoubt: number;
+}
+
 /** The payouts that a person requests at the console, in numbers. */
 export interface PayoutBatchService {
   /** Tells the terms of a payout. @throws ValidationError (the amount does not exceed the fee, or exceeds a ceiling) */
@@ -268,7 +289,7 @@ export interface PayoutBatchService {
    * Confirms a batch, whose payouts are requested in the background. The same key and rows give the same batch.
    * `confirmedBefore`: that of the check.
    * @throws ValidationError for a row that is wrong, or if the same rows were confirmed since the check; IdempotencyError,
-   * PreconditionError (LIMIT_REACHED: another is running)
+   * PreconditionError (LIMIT_REACHED: another is running, or 50 were confirmed in 24 hours)
    */
   request(
     tenant: Tenant,
@@ -281,8 +302,8 @@ export interface PayoutBatchService {
   ): Promise<{ batch: PayoutBatch; replayed: boolean }>;
   /** Ends a batch before its last row. @throws NotFoundError */
   cancel(tenant: Tenant, batchId: string): Promise<PayoutBatch>;
-  /** Finds the newest batch, with the instant at which its last row can be requested; null if there is none. */
-  newest(tenant: Tenant): Promise<{ batch: PayoutBatch; endsAt: Date | null } | null>;
+  /** Finds the newest batch, a running one first; null if there is none. */
+  newest(tenant: Tenant): Promise<PayoutBatchState | null>;
 }
 
 /** The task that requests the next row of a batch. */

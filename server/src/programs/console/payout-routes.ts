@@ -7,8 +7,8 @@ import { idempotencyKeyText } from '../../kernel/text.ts';
 import {
   batchIdText,
   MAX_ROWS,
-  type PayoutBatch,
   type PayoutBatchService,
+  type PayoutBatchState,
   statusOfBatch,
 } from '../../money-out/payouts/batch.ts';
 import { type PayoutService, requestPayoutFields, withDestination } from '../../money-out/payouts/model.ts';
@@ -99,7 +99,7 @@ export function createPayoutRoutes({
     action(/^\/console\/payouts\/batches\/newest$/, noInput, async (_, context) => {
       const { tenant } = await admit(context);
       const newest = await operations().payoutBatches.newest(tenant);
-      return { body: { batch: newest && toView(newest.batch, newest.endsAt) } };
+      return { body: { batch: newest && toView(newest) } };
     }),
     action(/^\/console\/payouts\/batches\/cancel$/, cancelInput, async ({ batchId }, context) => {
       const actor = await admit(context);
@@ -113,7 +113,7 @@ export function createPayoutRoutes({
 }
 
 /** The batch for its page, with the rows that were refused. */
-function toView(batch: PayoutBatch, endsAt: Date | null) {
+function toView({ batch, endsAt, denied, inDoubt }: PayoutBatchState) {
   const { batchId, waiting, createdAt, finishedAt, canceledAt, cancelReason } = batch;
   const refused = batch.rows.flatMap(({ outcome, method, amountCents, destination }, place) =>
     outcome && 'refused' in outcome ? [{ row: place + 1, method, amountCents, destination, ...outcome }] : [],
@@ -129,6 +129,8 @@ function toView(batch: PayoutBatch, endsAt: Date | null) {
       canceledAt,
       cancelReason,
       endsAt,
+      denied,
+      inDoubt,
     },
     count: batch.rows.length,
     totalCents: batch.rows.reduce((total, { amountCents }) => total + amountCents, 0),
