@@ -126,7 +126,9 @@ export function movementsOf(events: readonly SeenEvent[], before: Before): Movem
     }
     for (const move of [...money.moves, ...moved.goneOf(event.resource, id, money.moves)]) {
       const target = isSumOfRefunds(event, move) ? moved.withoutNamed(reference, move) : move;
-      const movement = differenceOf(movementOf(target, true), moved.of(event.resource, id, target));
+      const known = moved.of(event.resource, id, target);
+      const isEntry = known === null || known.isEntry || !isFeeAlone(movementOf(target, true), known);
+      const movement = differenceOf(movementOf(target, isEntry), known);
       if (!movement) continue;
       if (event.resource === 'refund' && move.kind === 'refund') nameRefund(movement, event.occurredAt);
       else add(movement);
@@ -207,6 +209,13 @@ function differenceOf(movement: Movement, before: Movement | null): Movement | n
   if (movesNothing(changes)) return null;
   const feeCents = movement.feeCents === null ? null : movement.feeCents - (before?.feeCents ?? 0);
   return { ...movement, changes, feeCents };
+}
+
+/** Whether a movement differs from the known one by a fee that was not shown before. It was taken when that moved. */
+function isFeeAlone(movement: Movement, known: Movement): boolean {
+  const grossOf = ({ changes, feeCents }: Movement) =>
+    changes.amountCents + changes.pendingReleaseDeltaCents + (feeCents ?? 0);
+  return known.feeCents === null && movement.feeCents !== null && grossOf(movement) === grossOf(known);
 }
 
 /** The sums of all movements, by resource, kind and subaccount. */

@@ -79,3 +79,18 @@ test.for<[string, { events: SeenEvent[]; entered: number }]>([
     expect(enteredBy(events, null)).toBe(entered);
   },
 );
+
+test.for([
+  ['before the opening is no entry', payment(0), 0],
+  ['since the opening is an entry', null, -7],
+] as const)('A fee that is shown later of a payment %s', ([, opening, entered]) => {
+  const [taken] = payment(0).money.moves;
+  const shown = (move: Partial<SeenMove>): SeenEvent => ({
+    ...payment(0),
+    money: { ...payment(0).money, moves: [{ ...taken!, ...move }] },
+  });
+  const at = opening ? before : since;
+  const first = shown({ at, feeCents: null });
+  const events = [first, shown({ at, amountCents: 993, feeCents: 7 })];
+  expect(enteredBy(events, opening && first)).toBe(opening ? entered : 1_000 + entered);
+});
