@@ -55,13 +55,19 @@ export const LAYERS = [
   layer(
     'remote',
     /^remote\/.*service\.ts$/,
-    'pure wire mirror commands remote',
+    'pure wire mirror commands collections service remote',
     'pure commands remote',
-    'upstream state/commit state/events',
+    'upstream state/db state/commit state/events',
   ),
   // The port on PostgreSQL.
   layer('store', /store\.ts$/, 'pure store', 'pure store', 'state/db'),
-  layer('collections', /collections\.ts$/, 'pure store', 'pure collections', 'state/commit state/db'),
+  layer(
+    'collections',
+    /collections\.ts$/,
+    'pure store',
+    'pure collections',
+    'state/commit state/db upstream/seen-money.ts',
+  ),
   layer(
     'service',
     /service\.ts$/,
@@ -98,7 +104,7 @@ export const LAYERS = [
     /\.ts$/,
     'pure',
     'pure',
-    'state/ledger/postings.ts state/ledger/journal.ts state/ledger/funds.ts',
+    'state/ledger/postings.ts state/ledger/journal.ts state/ledger/funds.ts upstream/seen-money.ts',
   ),
 ];
 

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { UpstreamFamily } from '../../server/src/kernel/upstream-family.ts';
-import type { MoneyReaders } from '../../server/src/money-out/wallet/remote/sighting-store.ts';
+import type { MoneyReaders } from '../../server/src/money-out/wallet/remote/sighting-collections.ts';
 import { MONEY_READERS, snapshots } from '../../server/src/programs/modes/parts.ts';
 import { createCommitter } from '../../server/src/state/commit/committer.ts';
 import type { Database } from '../../server/src/state/db/database.ts';

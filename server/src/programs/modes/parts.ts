@@ -3,7 +3,7 @@ import type { RestOperation } from '../../api/http/rest.ts';
 import type { MirroredResource } from '../../kernel/upstream-family.ts';
 import type { PixFamily } from '../../money-in/pix/collections.ts';
 import type { CodedResource } from '../../money-in/pix/model.ts';
-import type { MoneyReaders } from '../../money-out/wallet/remote/sighting-store.ts';
+import type { MoneyReaders } from '../../money-out/wallet/remote/sighting-collections.ts';
 import type { Snapshots } from '../../state/events/event.ts';
 import type { TaskHandler } from '../../state/work/queue.ts';
 import type { RemoteSlice } from '../../upstream/dependencies.ts';

@@ -133,7 +133,7 @@ import { walletSnapshots } from '../../money-out/wallet/events.ts';
 import type { Wallet } from '../../money-out/wallet/model.ts';
 import { walletChecks } from '../../money-out/wallet/remote/checks.ts';
 import { createRemoteWallet } from '../../money-out/wallet/remote/service.ts';
-import type { MoneyReaders } from '../../money-out/wallet/remote/sighting-store.ts';
+import type { MoneyReaders } from '../../money-out/wallet/remote/sighting-collections.ts';
 import { createRemoteStatement } from '../../money-out/wallet/remote/statement-service.ts';
 import { createWalletRoutes } from '../../money-out/wallet/routes.ts';
 import { createWalletService } from '../../money-out/wallet/service.ts';

@@ -28,7 +28,7 @@ import {
 import { type RequestOptions, UpstreamFault } from '../../../upstream/upstream.ts';
 import { isSameWallet, type Wallet, type WalletService } from '../model.ts';
 import { contradictsItself, isComplete, readWallet } from '../wire.ts';
-import { BOOK, createBooks, type MoneyReaders, selectChanges } from './sighting-store.ts';
+import { BOOK, createBooks, type MoneyReaders, selectChanges } from './sighting-collections.ts';
 import { rowsOfSighting } from './sightings.ts';
 
 export interface RemoteWallet extends Pick<RemoteSlice<WalletService>, 'serviceFor' | 'poll' | 'refresh'> {

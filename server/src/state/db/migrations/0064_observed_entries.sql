@@ -48,3 +48,4 @@ create index if not exists observed_entry_by_amount
   on observed_entry (account_id, environment, abs(balance_delta + subaccounts_delta), number) where is_entry;
 create or replace trigger observed_entry_is_append_only before update or delete or truncate on observed_entry
   for each statement execute function refuse_change();
+create statistics if not exists observed_entry_amount on (abs(balance_delta + subaccounts_delta)) from observed_entry;
