@@ -110,13 +110,20 @@ export class ConsoleDeliveries extends LitElement {
     const { total } = this.#list;
     this.message = '';
     this.done = '';
-    const what = `Reenviar as ${total} entregas deste filtro, da mais antiga à mais nova.`;
+    const what =
+      total === 1
+        ? 'Reenviar a entrega deste filtro.'
+        : `Reenviar as ${total} entregas deste filtro, da mais antiga à mais nova.`;
     if (!(await askToConfirm(what, this.api.leaving))) return;
     const { status, reference } = this.#filter();
     const statuses = status?.map((each) => each.toLowerCase());
     const input = { ...(statuses && { status: statuses }), ...(reference && { reference }) };
     const result = await requests.post<{ total: number }>('./webhooks/redeliver-all', input);
-    if (result.ok) this.done = `${result.body.total} entregas são reenviadas, dez por segundo.`;
+    if (result.ok)
+      this.done =
+        result.body.total === 1
+          ? 'Uma entrega é reenviada.'
+          : `${result.body.total} entregas são reenviadas, dez por segundo.`;
     else if (isLost(result.refusal))
       this.message = 'Sem resposta. Repita: nada é reenviado duas vezes por isso.';
     else {

@@ -148,7 +148,7 @@ export class ConsoleKeys extends LitElement {
     return html`
       <h2>Chaves de API</h2>
       ${answer ? this.#renderRequests(answer.requests) : nothing}
-      ${answer?.keys ? html`<p class="hint">${answer.keys.length} ativas neste ambiente; a conta tem no máximo ${answer.mostKeys}, com as do outro.</p>` : nothing}
+      ${answer?.keys ? html`<p class="hint">${answer.keys.length === 1 ? 'Uma ativa' : `${answer.keys.length} ativas`} neste ambiente; a conta tem no máximo ${answer.mostKeys}, com as do outro.</p>` : nothing}
       <p class="form-error" role="alert">${this.message}</p>
       <p class="done" role="status">${this.done}</p>
       <console-secret

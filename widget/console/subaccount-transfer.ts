@@ -9,7 +9,7 @@ import { isLost, messageOf, postWithKey } from './write.ts';
 export const requests = new KeyedRequests();
 
 export const LOST =
-  'Sem resposta: o pedido pode ter sido feito. Repita-o igual, aqui: ele não é feito duas vezes.';
+  'Sem resposta: o pedido pode ter sido feito. Não recarregue a página, e repita-o igual: ele não é feito duas vezes.';
 export const DECLINED = 'Nada foi pedido.';
 export const NO_AMOUNT = 'Escreva um valor, como 50,00.';
 
