@@ -1291,7 +1291,7 @@ async function rowsOf({ databases }: Side): Promise<Record<string, unknown>> {
     const { rows: tables } = await sql<{ name: string }>`
       select table_name as name from information_schema.columns
       where table_schema = 'public' and column_name = 'environment'
-        and table_name not in ('observed', 'upstream_intent', 'upstream_poll') order by 1`.execute(
+        and table_name not in ('observed', 'observed_entry', 'upstream_intent', 'upstream_poll') order by 1`.execute(
       database.sql,
     );
     for (const { name } of tables) {

@@ -66,6 +66,15 @@ describe('a mistake names its line and its column', () => {
       ],
     ],
     ['valor,destino\n1.234,56,a@b.co', [[2, 'valor']]],
+    // 150.125 is a computed amount in one program, and a hundred thousand in another.
+    [
+      'valor;destino\n150.125;a@b.co\nR$ 1.234;a@b.co\n1.234,00;a@b.co',
+      [
+        [2, 'valor'],
+        [3, 'valor'],
+      ],
+    ],
+    ['destino,valor,referência\na@b.co,150,50\na@b.co,150.00,50\na@b.co,150,maio', [[2, 'valor']]],
     [`valor;destino\n${'1;a@b.co\n'.repeat(10_000)}`, [[1_002, '']]],
   ])('%#', (text, places) => {
     const { rows, errors } = readBatch(text);

@@ -125,7 +125,7 @@ export function readBatch(text: string): BatchFile {
 }
 
 function readRow(
-  { line, cells }: FileRecord,
+  { line, cells, separator }: FileRecord,
   width: number,
   places: ReadonlyMap<Column, number>,
 ): Row | { line: number; column: Column; message: string }[] {
@@ -139,12 +139,15 @@ function readRow(
     ];
   const cell = (column: Column) => unguarded((cells[places.get(column) ?? -1] ?? '').trim());
   const amountCents = parseCents(cell('amount'));
+  const problem = amountProblem(cell('amount'), cells[(places.get('amount') ?? -1) + 1] ?? '', separator);
   const method = METHODS[nameOf(cell('method'))];
   const type = nameOf(cell('keyType'));
   const destination = cell('destination');
   const externalId = cell('externalId');
   const errors = [
-    ...(amountCents ? [] : [{ column: 'amount' as const, message: 'Não é um valor, como 1.234,56.' }]),
+    ...(amountCents && !problem
+      ? []
+      : [{ column: 'amount' as const, message: problem || 'Não é um valor, como 1.234,56.' }]),
     ...(destination ? [] : [{ column: 'destination' as const, message: 'Falta o destino.' }]),
     ...(method ? [] : [{ column: 'method' as const, message: 'As formas são PIX, PIX turbo, LTC e USDT.' }]),
     ...(type === '' || TYPES[type]
@@ -159,12 +162,23 @@ function readRow(
   };
 }
 
+/** Why an amount can be read in two ways; empty for one that cannot. */
+function amountProblem(amount: string, next: string, separator: string): string {
+  if (/^(?:R\$\s*)?\d{1,3}(?:\.\d{3})+$/.test(amount))
+    return 'Escreva também os centavos, como 1.234,00: com um ponto só, o valor pode ser outro.';
+  if (separator === ',' && /^\d+$/.test(amount) && /^\d{1,2}$/.test(next.trim()))
+    return 'A vírgula separa as colunas: escreva o valor entre aspas, ou com ponto, como 150.00.';
+  return '';
+}
+
 /** Removes the apostrophe by which a spreadsheet keeps a text from being a formula. */
 const unguarded = (text: string) => (/^'[=+\-@]/.test(text) ? text.slice(1) : text);
 
 interface FileRecord {
   line: number;
   cells: string[];
+  /** The sign between the cells of the file. */
+  separator: string;
 }
 
 /** Divides a file into its records, which are not empty, by the separator that its first line has most often. */
@@ -178,7 +192,7 @@ function recordsOf(text: string): FileRecord[] {
   let cells: string[] = [];
   const endRecord = () => {
     cells.push(cell);
-    if (cells.some((each) => each.trim() !== '')) records.push({ line: start, cells });
+    if (cells.some((each) => each.trim() !== '')) records.push({ line: start, cells, separator });
     [cells, cell] = [[], ''];
   };
   for (let at = 0; at < text.length; at += 1) {

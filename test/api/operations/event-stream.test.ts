@@ -176,18 +176,20 @@ describe('Last-Event-ID', () => {
 test('one event is serialized once for all streams with the same operation', async () => {
   const after = await cursorOf();
   const streams = Array.from({ length: 5 }, () => app.live.sse(ALL, { after }));
-  // Each stream has received an event, so it stands at the live end.
-  await create();
-  for (const stream of streams) await stream.data();
-  await cursorOf();
   const written = vi.spyOn(Socket.prototype, 'write');
   try {
-    const orderCode = await create();
-    for (const stream of streams)
-      expect((await stream.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(orderCode);
-    const events = written.mock.calls.map(([data]) => data).filter((data) => isEvent(data));
-    expect(events).toHaveLength(streams.length);
-    expect(new Set(events).size).toBe(1);
+    // A stream that still replays has results of its own, so that the first events may be written more than once.
+    await expect
+      .poll(async () => {
+        written.mockClear();
+        const orderCode = await create();
+        for (const stream of streams)
+          expect((await stream.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(orderCode);
+        const events = written.mock.calls.map(([data]) => data).filter((data) => isEvent(data));
+        expect(events).toHaveLength(streams.length);
+        return new Set(events).size;
+      })
+      .toBe(1);
   } finally {
     written.mockRestore();
     for (const stream of streams) await stream.close();

@@ -140,3 +140,25 @@ test('A batch waits where the service refuses the whole account, ends with a res
   await pair.pass(3_600_000);
   expect(await paid()).toEqual([...before, 4_000]);
 });
+
+test('A row whose answer was lost waits until it is known whether the service has made it', async () => {
+  const { cookies } = await post('sign-in', { key: LIVE_KEY });
+  const headers = { cookie: cookies[0]!.split(';')[0]! };
+  const newest = async () => (await post('payouts/batches/newest', {}, headers)).body.batch;
+  for (const [when, amountCents, outcome] of [
+    ['before', 8_000, { paid: 0, refused: [{ refused: 'UPSTREAM_REFUSED' }] }],
+    ['after', 8_100, { paid: 1, refused: [] }],
+  ] as const) {
+    const rows = [{ method: 'pix', amountCents, destination: 'ana@psa.example' }];
+    pair.proxy.plan = ({ method }) => (method === 'POST' ? { kind: 'reset', when } : PASS);
+    const input = { rows, idempotencyKey: `lost-${when}`, key: LIVE_KEY };
+    expect((await post('payouts/batches', input, headers)).status).toBe(201);
+    await pair.settled();
+    // What was made is found in the list of the service at once.
+    if (when === 'before')
+      expect(await newest()).toMatchObject({ status: 'running', waiting: { code: 'UPSTREAM_UNAVAILABLE' } });
+    pair.proxy.plan = () => PASS;
+    await pair.pass(20 * 60_000);
+    expect(await newest()).toMatchObject({ status: 'finished', ...outcome });
+  }
+});

@@ -1,4 +1,5 @@
 import { plusMs } from '../../kernel/clock.ts';
+import { knownBy } from '../../kernel/doubts.ts';
 import {
   hasDoneNothing,
   IdempotencyError,
@@ -116,6 +117,16 @@ export function createBatchSending({
     return isRefused ? waitFor('UPSTREAM_REFUSED') : null;
   }
 
+  /**
+   * The outcome of a row that was requested, or the wait for it: a payout in doubt may never have been sent. A minute after the
+   * instant by which that is known, what is in doubt still needs a person.
+   */
+  function resultOf(payout: Payout): RowOutcome | BatchWait {
+    const known = knownBy({ inDoubt: payout.inDoubt, requestedAt: payout.requestedAt });
+    const isOpen = known !== null && plusMs(known, RETRY_MS.UPSTREAM_UNAVAILABLE) > now();
+    return isOpen ? waitFor('UPSTREAM_UNAVAILABLE') : outcomeOf(payout);
+  }
+
   /** Requests a row. @throws the error, if the outcome is not known */
   async function request(task: Task, batch: PayoutBatch, place: number): Promise<RowOutcome | BatchWait> {
     const { outcome: _, ...row } = batch.rows[place]!;
@@ -124,7 +135,7 @@ export function createBatchSending({
       const { data, error } = rowInput.safeParse(row);
       if (error) throw new ValidationError(error.issues.map(({ path, message }) => toField(path, message)));
       const { payout } = await payouts().request(task, { ...data, idempotencyKey: rowKey(batch, place) });
-      return outcomeOf(payout);
+      return resultOf(payout);
     } catch (error) {
       const waiting = waitAfter(error);
       if (waiting) return waiting;
@@ -170,7 +181,10 @@ export function createBatchSending({
             if (!isOfBefore) return wait(task, waiting);
           }
         }
-        if (made) return mark(outcomeOf(made));
+        if (made) {
+          const result = isRunning ? resultOf(made) : outcomeOf(made);
+          return 'until' in result ? wait(task, result) : mark(result);
+        }
         if (!isRunning) return;
         // The batch may have been canceled, and rows of it paid, in what is missing.
         if (isOfBefore) return endsWhenBehind ? end(task, 'restored') : wait(task, waitFor('RECORDS_BEHIND'));
