@@ -133,25 +133,31 @@ export function createRemoteWallet({
         const { last, movements, seenTo, hasMore } = book;
         const rows = rowsOfSighting(last, movements, { wallet, seenTo, hasMore, now: state.now });
         const outcome = { wallet, hasMore, seenTo };
-        if (before && isSameWallet(toWallet(before), wallet) && rows.length === 0) return { outcome };
+        const isSame = before !== null && isSameWallet(toWallet(before), wallet);
+        if (isSame && rows.length === 0) return { outcome };
         const entries = rows.filter(({ isEntry }) => isEntry).map(({ number }) => String(number));
         const written = [...book.written, ...rows];
+        // Rows of money from before the opening alone are no change that subscribers could see.
+        const isShown = !isSame || entries.length > 0;
+        const version = (before?.version ?? 0) + Number(isShown);
         return {
           outcome,
           writes: {
             records: [
-              put(mirrored.wallet, recordOf(wallet, { version: (before?.version ?? 0) + 1, at })),
+              put(mirrored.wallet, recordOf(wallet, { version, at })),
               put(books, { ...book, last: rows.at(-1) ?? last, movements: [], written }),
             ],
-            events: [
-              {
-                kind: 'wallet.changed',
-                resource: 'wallet',
-                resourceId: ID,
-                previousStatus: null,
-                snapshot: entries.length === 0 ? wallet : { ...wallet, entries },
-              },
-            ],
+            events: isShown
+              ? [
+                  {
+                    kind: 'wallet.changed',
+                    resource: 'wallet',
+                    resourceId: ID,
+                    previousStatus: null,
+                    snapshot: entries.length === 0 ? wallet : { ...wallet, entries },
+                  },
+                ]
+              : [],
           },
         };
       },
