@@ -167,7 +167,7 @@ async function preparePglite(): Promise<Templates['pglite']> {
   return { seed: await prepareSeed(), worker: WORKER };
 }
 
-/** Migrates a data folder of PGlite. The tarball takes seconds, and is cached until a migration or the migrator changes. */
+/** Migrates a data folder of PGlite. It takes seconds to make the tarball, which is cached until a migration or the migrator changes. */
 async function prepareSeed(): Promise<string> {
   const file = join(CACHE, `pglite-${fingerprint()}.tar`);
   if (existsSync(file)) return file;

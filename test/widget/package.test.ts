@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 const run = promisify(execFile);
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const widget = here('../../widget');
-/** The exports of the entries, by their first part; those of the others are PsaCheckout. */
+/** The exports of the entries, by the first part of their paths. The others export PsaCheckout. */
 const NAMES: Record<string, string> = {
   './board': `[
   'PsaDisputes',
@@ -139,7 +139,7 @@ it('the package’s types for React, Vue and the DOM reject mistakes', async () 
 it('every entry of the package can be imported on a server', async () => {
   const { exports } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'));
   const parts = Object.entries<{ default?: string }>(exports).filter(([, target]) => target.default);
-  // Each element has the same sub-paths after its own, which is the package's for the checkout.
+  // Each element has the same sub-paths behind its own path. The checkout's own path is the package itself.
   const elements = ['.', './payouts', './wallet', './sales', './statement', './disputes'];
   const ofElements = elements.flatMap((own) => [own, ...['define', 'react'].map((part) => `${own}/${part}`)]);
   const ofFiles = ['.', './payouts', './board'].map((own) => `${own}/standalone`);

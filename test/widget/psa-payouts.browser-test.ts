@@ -1094,8 +1094,6 @@ it.each(inject('axeSchemes'))('axe finds nothing in the controls in %s colours',
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`)).toEqual([]);
 });
 
-// ── ─────────────────────────────────────────────────────────────────────────────────────────────
-
 async function table(
   given: Partial<PayoutsWorld> = {},
   properties: Partial<PsaPayouts> = {},

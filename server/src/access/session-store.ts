@@ -98,8 +98,8 @@ export async function isLiveKey(sql: Sql, keyId: string): Promise<boolean> {
 }
 
 /**
- * Locks a session against its end until the transaction ends, beside others that do the same. Returns false if the session has
- * ended.
+ * Locks a session, so that it cannot end before the transaction does. Several transactions may hold it at once. Returns false if
+ * the session has ended.
  */
 export async function holdSession(sql: Sql, sessionId: string): Promise<boolean> {
   const row = await sql
@@ -143,7 +143,7 @@ export async function endSessions(sql: Sql, sessions: readonly TenantRecord<Sess
       .set({ ended_at: endedAt })
       .where('session_id', '=', sessionId)
       .execute();
-    // The conditions but for the session are those of the index by which ended tokens are removed: of all tokens few are in force.
+    // The other conditions find the tokens in force, of which there are few, by the index by which ended tokens are removed.
     await raw`
       update token set revoked_at = ${endedAt}
       where account_id = ${tenant.accountId} and environment = ${tenant.environment} and kind = 'dashboard'

@@ -72,7 +72,7 @@ export function createFamilyReads<
     offered?: <Value>(read: Promise<Value>) => Promise<Value>;
     /** Called before each list and sum. @throws what they then throw */
     beforeList?: (tenant: Tenant, requester: Requester) => Promise<void> | void;
-    /** All values by which the mirror has an index for each list; null if it has none. */
+    /** All parents and statuses of the family: the mirror has a list of each pair. Null if it has no such lists. */
     allOf?: { parent: readonly string[]; status: readonly string[] } | null;
     rangeOf: (filter: Filter) => RangeFilter;
     /** Reads a response; null if it shows no resource. */

@@ -273,7 +273,7 @@ export function describePort(startMerchant: StartPortFixture): void {
       await merchant.pass(2 * SECOND);
       expect(await found(merchant, id, payout.payoutId)).toEqual({
         ...payout,
-        // The service confirms its webhook, which may be another version.
+        // The service's confirmation of its webhook may be a version of its own.
         version: expect.toBeOneOf([payout.version + 1, payout.version + 2]),
         status: 'completed',
         endToEndId: expect.stringMatching(/^E\w{31}$/),

@@ -10,7 +10,7 @@ import { createManualClock } from '../../support/clock.ts';
 
 const LAW: Law = { name: 'law', scope: ['payment', 'account'], explain: 'a law', sql: 'select 1' };
 
-/** A looker at a database that has nothing but its answers to the parameters of a statement. */
+/** A looker at a database without rows. `answer` gets the parameters of each statement. */
 function lookerAt(answer: (parameters: readonly unknown[]) => Promise<void>, { isStopped = false } = {}) {
   const clock = createManualClock();
   const pause = async (ms: number) => clock.advance(ms);

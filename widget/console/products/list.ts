@@ -10,7 +10,7 @@ import './product.ts';
 import './product-form.ts';
 import { readAll } from './read-all.ts';
 
-/** The pause between two readings: nothing announces a stock that changes. */
+/** The pause between two reads: no event announces a stock that changes. */
 const EVERY_MS = 30_000;
 
 const STOCKS = ['LOW', 'EMPTY'] as const;
@@ -30,11 +30,11 @@ export class ConsoleProducts extends LitElement {
   };
 
   declare api: Api;
-  /** The stock that the list is bounded to; another text is none. */
+  /** The stock by which the list is filtered; another text filters nothing. */
   declare stock: string;
-  /** The part of a name that the list is bounded to. */
+  /** The part of a name by which the list is filtered. */
   declare search: string;
-  /** Null before they were read. */
+  /** Null until they are read. */
   declare products: readonly Product[] | null;
   /** The lowest stock of each product that has a low one, by its id; null if the service does not say. */
   declare lowStocks: ReadonlyMap<string, LowStock> | null;

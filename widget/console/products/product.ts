@@ -18,7 +18,7 @@ interface Deletion {
   path: string;
   input: object;
   title: string;
-  /** The price of it, before it is confirmed. */
+  /** The price of the deletion: what is lost by it, in words. */
   price: string;
 }
 
@@ -40,7 +40,7 @@ export class ConsoleProduct extends LitElement {
 
   declare api: Api;
   declare product: Product;
-  /** Null before they were read. */
+  /** Null until they are read. */
   declare deliveries: readonly Delivery[] | null;
   declare state: 'read' | 'failed' | 'not-offered';
   /** The content that was asked for, by the ids of its deliveries. */
@@ -121,7 +121,7 @@ export class ConsoleProduct extends LitElement {
     );
   }
 
-  /** Whether the service takes content, and ends it. */
+  /** Whether the service lets content be created and deleted. */
   get #mayChange(): boolean {
     return this.api.actions.includes('content');
   }

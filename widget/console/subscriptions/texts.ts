@@ -26,7 +26,7 @@ const own = {
   amount: 'Valor',
   payer: 'Cliente',
   next: 'Próxima cobrança',
-  /** Before the day, where a row is a card. */
+  /** The words before the day in a narrow table, which shows each row as a card. */
   nextShort: 'cobra em ',
   created: 'Criada (Brasília)',
   searchLabel: 'E-mail, cliente ou código',

@@ -56,7 +56,7 @@ const CODES: Partial<Record<number, ErrorCode>> = {
   403: 'FORBIDDEN',
   404: 'NOT_FOUND',
   405: 'METHOD_NOT_ALLOWED',
-  // Of the simulator, whose payments alone have such a refusal.
+  // The simulator alone answers 409, such as for a payment that has no code.
   409: 'NOT_PAYABLE',
   429: 'RATE_LIMITED',
   503: 'UNAVAILABLE',
@@ -110,14 +110,14 @@ function read<Result>(
       reject(new HttpError(413, `The body must have at most ${limitBytes} bytes`, { connection: 'close' }));
     if (Number(request.headers['content-length'] ?? 0) > limitBytes) return tooLarge();
     const cutOff = () => {
-      // Every request closes, and creating an error is slow.
+      // `close` follows each request, also one that was read whole, and creating an error is slow.
       if (!request.readableEnded) reject(new HttpError(400, 'The body was cut off'));
     };
     if (request.destroyed) return cutOff();
     let first: Buffer | null = null;
     let chunks: Buffer[] | null = null;
     let length = 0;
-    // Listeners replace an async iteration over the chunks, which takes as long as the rest of a small request.
+    // Listeners are faster than an async iteration over the chunks: that takes as long as the rest of a small request.
     request
       .on('data', (chunk: Buffer) => {
         length += chunk.length;
@@ -142,7 +142,7 @@ function read<Result>(
   });
 }
 
-/** Sends a whole response. A long text is compressed for a client that accepts it, and so is sent some time later. */
+/** Sends a whole response. A long text is compressed if the client accepts that, and is then sent a little later. */
 export function send(
   response: ServerResponse,
   status: number,

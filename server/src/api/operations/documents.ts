@@ -20,7 +20,7 @@ import { refuseAliases } from './subscription-aliases.ts';
 
 /** The limit on all cached documents together. */
 const CACHE_BYTES = 8_000_000;
-/** The memory of a token and of its share of the nodes. The densest documents were measured with 490. */
+/** The memory of a token of the text, with its share of the nodes. In the densest documents it was 490 bytes. */
 const TOKEN_BYTES = 500;
 const DOCUMENT_BYTES = 1_000;
 

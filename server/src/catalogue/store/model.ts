@@ -121,8 +121,7 @@ export interface StoreService {
 /** The write of a store, by the operator's import and the simulator, not by clients. */
 export interface StoreControls {
   /**
-   * Replaces all products, in the given order: writes of single products would duplicate the catalog of
-   * products.
+   * Replaces all products, in the given order. It writes no single products, because the catalogue has those.
    */
   replace(tenant: Tenant, products: readonly StoreProduct[]): Promise<void>;
 }

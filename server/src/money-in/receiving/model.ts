@@ -44,16 +44,16 @@ export type ReturnCause = (typeof RETURN_CAUSES)[number];
 export interface Returned {
   /** Whether its money arrived and is returned to its payer: then it has failed, and was never paid. */
   returned: boolean;
-  /** The payment that the order keeps, if this one has ended after it; null if there is none. */
+  /** The payment that the order keeps, if it was paid before this one ended; else null. */
   keptPayment: string | null;
 }
 
 export const NOT_RETURNED = { returned: false, keptPayment: null } as const;
 
 /**
- * Decides about money that the bank or the acquirer holds for a payment: null accepts it, else it is returned
- * for this cause. An expired payment accepts it too, unless it was canceled, because the bank holds the
- * money, whatever the clock says.
+ * Decides about money that the bank or the acquirer holds for a payment: null if the payment accepts it, else
+ * the cause for which it is returned. An expired payment accepts it, because the bank holds the money, whatever
+ * the clock says. A canceled one does not.
  */
 export function causeOfReturn(
   payment: Payable,
@@ -140,7 +140,7 @@ export interface RefundRequest {
 /** The changes that a step of a refund makes to its payment, with the posting of the owner's part. */
 export interface RefundStep {
   amounts: Pick<Refundable, 'refundedCents' | 'refundingCents' | 'refundCount'>;
-  /** The posting; null if others give the whole amount. */
+  /** The posting; null if the owner gives nothing of the amount. */
   transaction: LedgerTransaction | null;
 }
 
@@ -387,8 +387,8 @@ export interface RefundsOfPayments {
 }
 
 /**
- * The corresponding part of the port of deliveries. It reads the delivered content in the order of the ids;
- * null if there is none.
+ * The part of the port of deliveries for the routes of payments, which do not import that slice. It reads the
+ * delivered content in the order of the ids; null if there is none.
  */
 export interface ContentOfPayments {
   deliveredTo(

@@ -70,14 +70,17 @@ export interface Transitions {
 }
 
 /**
- * Merges what the service shows into the known state; one of the two names the amount. Known values stay: the
- * claim adds missing ones, and moves the status forward along the transitions, across statuses that were not
- * observed. Only a newer answer of the service itself moves it otherwise, even from an end; the members of
- * that end are then removed. A word that the document does not have becomes `unknown`, and the last known
- * status is kept beside it. A claim that the payment is paid with another amount does not move the status:
- * the other amount is stored and shown until a claim with the payment's own amount arrives. Nor does a
- * webhook that says that it is paid, without an amount: the payment stays `unresolved` until the service
- * answers.
+ * Merges what the service shows into the known state; one of the two names the amount. Known values stay, and
+ * the claim adds missing ones.
+ *
+ * - A claim moves the status forward along the transitions, across statuses that were not observed. Only a newer
+ * answer of the service itself moves it in another direction, even from an end, and removes the members that
+ * belong to that end.
+ * - A status that the document does not have becomes `unknown`, and the last known one is kept beside it.
+ * - A claim that the payment is paid with another amount does not move the status: the other amount is stored
+ * and shown until a claim with the payment's own amount arrives.
+ * - A webhook that says that the payment is paid, and names no amount, does not move the status either: the
+ * payment stays `unresolved` until the service answers.
  */
 export function mergeDetails(
   known: PaymentDetails | null,
@@ -139,7 +142,7 @@ export function mergeDetails(
   };
 }
 
-/** A payment without the instant of a webhook's claim: its confirmation by the service is not announced. */
+/** A payment without the instant of a webhook's claim. The service's confirmation of a claim changes that alone, and is not announced. */
 export function withoutDoubt<P extends Doubt>(payment: P): Omit<P, 'claimedAt'> {
   const { claimedAt: _, ...rest } = payment;
   return rest;
@@ -169,13 +172,13 @@ function doubtAfter(
   };
 }
 
-/** Builds the rule for whether one status is an end that another one corrects. */
+/** Builds the rule that says whether a status is an end, and the next one corrects it. */
 export function isEndBefore(canFollow: Transitions['canFollow']) {
   return (status: PaymentDetails['status'], to: PaymentDetails['status']): boolean =>
     status !== 'pending' && status !== 'unknown' && isCorrection(status, to, { canFollow });
 }
 
-/** Whether a status contradicts the known one, so that the members of the known one did not happen. */
+/** Whether a status contradicts the known one, so that what was recorded with the known one did not happen. */
 export function isCorrection<Status extends string>(
   before: Status | null,
   status: Status | 'unknown',

@@ -160,8 +160,8 @@ export const cycleTable = table<StoredCycle, never, 'subscriptionId' | 'number'>
 );
 
 /**
- * A part of the cycles of one subscription. `end`, where the part lies, is the same for all parts that are
- * read together.
+ * A part of the cycles of one subscription. All parts that are read together are at the same `end`, which is
+ * given once.
  */
 export interface CyclesPage extends Omit<ListRange, 'end'> {
   tenant: Tenant;
@@ -170,8 +170,8 @@ export interface CyclesPage extends Omit<ListRange, 'end'> {
 
 /**
  * Lists the first or the last cycles of each of several subscriptions in one statement, newest first. The
- * condition on the tenant is outside: with it PostgreSQL would expect one cycle of each without statistics,
- * and sort all.
+ * condition on the tenant is outside of `page`: inside, a PostgreSQL without statistics would expect one cycle
+ * of each, and sort all.
  */
 export async function listCyclesOfEach(
   sql: Sql,

@@ -1,12 +1,12 @@
 import type { Tenant } from '../../kernel/tenant.ts';
 
-// What goes by its age. Everything else is kept for good: the books, the resources, the keys of requests.
+// The rows that are removed by their age. Everything else is kept for good: the books, the resources, the keys of requests.
 
-/** The kinds of rows that go: events of the log, webhook deliveries, the headers and answers of their attempts, ended tokens with the console's sessions. */
+/** The kinds of rows that are removed: events of the log, webhook deliveries, the headers and answers of their attempts, ended tokens with the console's sessions. */
 export const KEPT = ['events', 'deliveries', 'bodies', 'tokens'] as const;
 export type Kept = (typeof KEPT)[number];
 
-/** The days for which each is kept; null for good. */
+/** The days for which each kind is kept; null means for good. */
 export type Keep = Readonly<Record<Kept, number | null>>;
 
 export const DEFAULT_KEEP: Keep = { events: 90, deliveries: 90, bodies: 14, tokens: 90 };
@@ -36,7 +36,7 @@ export function parseKeep(text: string): Keep | null {
 const FOREVER = 'forever';
 const PART = /^([a-z]+):(?:([0-9]{1,5})d|forever)$/;
 
-/** The days for which rows of an account are kept, and the part of its log that there is. */
+/** The days for which rows of an account are kept, and the part of its log that is left. */
 export interface Retention extends Keep {
   /** The instant from which the log is whole; null if nothing has gone. */
   eventsFrom: Date | null;

@@ -13,7 +13,7 @@ const MOST_FINDINGS = 1_000;
 
 /** The laws and the findings of one tenant's books. */
 export interface Looker {
-  /** Whether a law that is decided needs this slice. */
+  /** Whether a law that is decided needs this slice of the books. */
   needs(slice: Slice): boolean;
   /** Decides the laws of a slice, piece by piece and some of them at once. Returns whether all of them could be decided. */
   lookThrough(pieces: AsyncIterable<Piece> | Iterable<Piece>): Promise<boolean>;
@@ -142,7 +142,7 @@ export function createRun({
           running.add(done);
         }
       } finally {
-        // The database may be closed as soon as this one has failed.
+        // Running statements end first: the caller may close the database after a failure.
         await Promise.all(running);
       }
       if (errors.length > 0) throw errors[0];

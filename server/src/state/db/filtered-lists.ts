@@ -34,11 +34,11 @@ export interface ListConditions {
    * combination.
    */
   oneOf: Readonly<Record<string, { asked: readonly string[] | undefined; all: readonly string[] }>>;
-  /** The periods. The lists of each combination are ordered by the instant of the first. */
+  /** The periods. The instant of the first one orders the lists of each combination in an index. */
   periods: readonly (readonly [instant: string, period: Period])[];
   /** The range of amounts. If no period is restricted, the list is ordered by it. */
   amounts?: { column: Column; range: Period<number> } | undefined;
-  /** The requested values of a column that is in no list of `oneOf`. */
+  /** The requested values of columns that are not in `oneOf`. */
   apart?: Readonly<Record<string, readonly (string | number)[]>> | undefined;
   /** Conditions on other columns. */
   where: readonly RawBuilder<boolean>[];
@@ -46,7 +46,7 @@ export interface ListConditions {
   isOfFew?: boolean | undefined;
 }
 
-/** The conditions of a list as one row fulfills them, without those of `oneOf` and of periods. */
+/** The conditions of a list that compare one row, without those of `oneOf` and of periods. */
 export function ownConditions({ amounts, apart = {}, where }: ListConditions): RawBuilder<boolean>[] {
   return [
     ...where,
@@ -61,13 +61,13 @@ export interface FilteredTable<Member extends string = string> {
   columns: Readonly<Record<Member, string>>;
   /** All possible values of the filter members that divide the lists, in the order of the indexes. */
   lists: Readonly<Record<string, readonly string[]>>;
-  /** The filter members that name one row. Those by a reference do anyway. */
+  /** The filter members that name one row, besides those that compare a reference. */
   unique?: readonly string[];
 }
 
 /**
- * Creates the conditions of a slice's filter as SQL, for each filter. The function throws a ValidationError where Postgres cannot
- * compare a text.
+ * Creates the conditions of a slice's filter as SQL, for each filter. The function throws a ValidationError for a text that
+ * Postgres cannot compare.
  */
 export function listConditions<Member extends string>(
   conditions: Readonly<Record<string, Condition<Member>>>,

@@ -20,7 +20,7 @@ import {
 
 /** The rows of one table in a merged list. The tables have the same columns for instants and amounts. */
 export interface MergedPart {
-  /** The place of the table among all of the list. It belongs to the cursors, and orders rows with the same instant. */
+  /** The place of the table among those of the list. It is a part of the cursors, and orders rows with the same instant. */
   rank: number;
   conditions: ListConditions;
 }
@@ -32,27 +32,27 @@ export interface MergedRow {
   row: object;
 }
 
-/** More than the tables of a list. */
+/** A number above each rank. A position is `number * RANKS + rank`. */
 const RANKS = 8;
 
 /**
- * The rows that are read beyond a page in the order of their numbers. Both are given under the lock of the tenant, so the
- * instant of the creation grows with the number; only the clocks of two instances may differ by some rows.
+ * The rows that are read beyond a page in the order of their numbers. A row gets its number and its instant of creation under
+ * the lock of the tenant, so both grow together. If the clocks of two instances differ, some rows are in another order.
  */
 const MARGIN = 100;
 
 interface Order {
-  /** The instant that orders the list: the last that a period restricts, else the creation. */
+  /** The column of the instant that orders the list: the last one that a period restricts, else that of the creation. */
   instant: string;
   created: string;
-  /** The amounts that order the list before the instant. Undefined unless a range is the last that is restricted. */
+  /** The amounts, which order the list before the instant does. Undefined if a period is restricted, or without a range. */
   amounts: { column: string; range: Period<number> } | undefined;
 }
 
 /**
- * Lists the first or the last `limit` rows of the range: newest first by the last instant that a period restricts, else by a
- * range of amounts, the largest first, else by the creation. Two rows with the same instant are in the order of their
- * ranks and numbers. `tables`: the table of each rank.
+ * Lists the first or the last `limit` rows of the range, newest first by the last instant that a period restricts. Without
+ * a period a range of amounts orders them, the largest first; without both, the creation. Two rows with the same instant are
+ * in the order of their ranks and numbers. `tables`: the table of each rank.
  *
  * @throws ValidationError naming `after` or `before`, whose row has no such instant
  */
@@ -109,7 +109,7 @@ const isOfTenant = ({ accountId, environment }: Tenant) =>
 function orderOf({ periods, amounts }: ListConditions): Order {
   const created = periods[0]![0];
   const restricted = periods.findLast(([, each]) => isOfPeriod(each));
-  // The rows with one amount are in the order of their creation.
+  // Rows that all have one amount are in the order of their creation.
   const isRange = amounts && amounts.range.before !== (amounts.range.from ?? 0) + 1;
   return {
     instant: restricted?.[0] ?? created,
@@ -185,7 +185,7 @@ function pageOf(
   };
 }
 
-/** The conditions of rows on one side of a place, as an index has them in the order of the numbers, and exactly. */
+/** The conditions of rows on one side of a place: a rough one for an index in the order of the numbers, and the exact one. */
 function beyond(
   tenant: Tenant,
   side: '<' | '>',
@@ -209,7 +209,7 @@ function beyond(
       raw<boolean>`(${exact}) ${raw.raw(side)} (${at}, ${place.tie}::bigint)`,
     ];
   const [column, amount] = [raw.ref(amounts.column), placed(amounts.column)];
-  // A range includes its least amount, and excludes what is above its most.
+  // A range includes `from`, and excludes `before`.
   const last = isOlder ? raw`${end}::bigint - 1` : raw`${end}::bigint`;
   const farthest = isOlder ? raw`${Number.MAX_SAFE_INTEGER}::bigint` : raw`0`;
   const isNearer = isOlder ? raw`${amount} <= ${last}` : raw`${amount} >= ${last}`;
@@ -223,7 +223,7 @@ function beyond(
   ];
 }
 
-/** The farthest number of the rows that were created next to an instant, on one side of it: no other row there is beyond it. */
+/** The farthest number of the rows that were created next to an instant, on one side of it. No row on that side is beyond it. */
 function nearest(
   tenant: Tenant,
   side: '<' | '>',

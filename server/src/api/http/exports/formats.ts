@@ -4,7 +4,7 @@ import { decimalText } from '../../../kernel/money.ts';
 import { wallText } from '../../../kernel/sao-paulo.ts';
 import { amountMembers, type Column, centsName, DECIMALS, type Figures, type Unit } from './export.ts';
 
-// The two forms of a file. Its last column is the cursor of each row.
+// The two formats of an export. The last column, or the last member, of each row is its cursor.
 
 /** The text of a file, part by part. */
 export interface Encoder<Row> {
@@ -21,7 +21,7 @@ export interface Head {
   /** Whether the file has every row: in front of another service it has what that service has shown. */
   readonly isExact: boolean;
   readonly updatesCursor: string;
-  /** The figures before the first row; null if the rows lie between none. */
+  /** The figures before the first row; null if the export has none around its rows. */
   readonly opening: Figures | null;
 }
 
@@ -36,7 +36,7 @@ export interface Tail {
 export const FORMATS = ['csv', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** The spreadsheets whose signs a CSV may have. */
+/** The spreadsheets whose separators and dates a CSV may have. */
 export const EXCELS = ['pt-BR'] as const;
 export type Excel = (typeof EXCELS)[number];
 
@@ -55,11 +55,11 @@ export function csvOf<Row>(columns: readonly Column<Row>[], excel: Excel | undef
   const options = {
     delimiter: excel ? ';' : ',',
     record_delimiter: 'windows',
-    // A line break alone does not end a record, so it would not be quoted.
+    // A record ends with CRLF, so the library would not quote a cell with only one of the two characters.
     quoted_match: /[\r\n]/,
     escape_formulas: true,
     cast: {
-      // The library knows a number below 0 from a formula by the type of the cell.
+      // A bigint is an amount to the library, which would take the text `-1` for a formula.
       bigint(units: bigint, { index }: { index: number }) {
         const decimal = decimalText(Number(units), decimals[index]!);
         return excel ? decimal.replace('.', ',') : decimal;

@@ -50,7 +50,7 @@ export function createDeliveryRequests({
   const requests = createKeyedRequests<Wanted, Delivery>(facade, {
     kind: 'createDelivery',
     inWords: 'creating deliveries',
-    // Codes are added to an existing delivery, so several requests may have the same one.
+    // Codes are added to an existing delivery, so several requests may get the same one.
     makes: [],
     pathOf: () => '/v1/deliveries',
     read: deliveryFromWire,
@@ -81,7 +81,7 @@ export function createDeliveryRequests({
         wanted,
         body: input,
       });
-      // It was created, so a failed read must not say otherwise. It may have been deleted since.
+      // The delivery was created, so a failed read must not say otherwise. It may have been deleted since.
       const found = await find(resourceId).catch(() => null);
       const requested: Delivery = {
         deliveryId: resourceId,

@@ -99,12 +99,12 @@ export function createCardPaymentRequests({
    * service can reach.
    */
   callbackUrl: string | null;
-  /** Finds the product that a checkout token sells; null once it was deleted. */
+  /** Finds the product that a checkout token sells; null if it has been deleted. */
   findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
-  /** Local development: webhooks may go to this machine. */
+  /** Whether webhooks may go to this machine, for local development. */
   privateAddresses: boolean;
   refreshUnpaid: RefreshUnpaid;
-  /** Looks up a payment by PIX that a token has started; left out if none is known. */
+  /** Looks up a payment by PIX that a token has started; omitted if tokens start none. */
   refreshOther?: RefreshUnpaid;
 }): CardPaymentRequests {
   const startPayment = createTokenStarts<Wanted>(
@@ -119,7 +119,7 @@ export function createCardPaymentRequests({
     },
   );
 
-  /** Sends the request. A refused request was not done. */
+  /** Sends the request. A refused request has created nothing. */
   async function send(
     { environment }: Tenant,
     intent: Intent,
@@ -141,11 +141,11 @@ export function createCardPaymentRequests({
   }
 
   /**
-   * Describes a creation to the intents, as safe to repeat. Nobody has seen the page of a payment whose
-   * creation is in doubt: nobody can pay on it, and it expires in thirty minutes. So a second creation with
-   * the same key is harmless if the lookup has not found the first. Without it, a payer whose response was
-   * lost could never pay if the service has no list. Whichever of the two a later lookup finds, a key has one
-   * payment: the one that was recorded first.
+   * Describes a creation to the intents, as safe to repeat. While a creation is in doubt, nobody has seen the
+   * page of its payment: nobody can pay on it, and it expires in thirty minutes. So a second creation with the
+   * same key is harmless if the lookup has not found the first. Without the second, a payer whose response was
+   * lost could never pay at a service that has no list. A key has one payment, whichever of the two a later
+   * lookup finds: the one that was recorded first.
    */
   function operation<Input>(
     tenant: Tenant,
@@ -179,14 +179,14 @@ export function createCardPaymentRequests({
   async function lookUpOutcome(tenant: Tenant, intent: Intent): Promise<LookupResult> {
     const found = await search(tenant, intent);
     const ageMs = clock.ms() - intent.createdAt.getTime();
-    // A payment that was made has expired, and nobody has ever seen its page.
+    // If a payment was made, it has expired by now, and nobody has ever seen its page.
     return found === 'unclear' && ageMs >= CHECKOUT_SESSION_MS ? 'not_there' : found;
   }
 
   /**
    * Searches the newest part of the service's list for the payment of the request: it matches, was not there
    * before, and belongs to no other request. The document has no such list, but this project's own service
-   * has. The result is unclear if similar requests are under way, or if more payments match than were lost.
+   * has. The result is unclear if similar requests are under way, or if more payments match than requests were lost.
    */
   async function search(tenant: Tenant, intent: Intent): Promise<LookupResult> {
     const at = clock.now();

@@ -39,7 +39,7 @@ export interface MirroredPayouts {
   get(tenant: Tenant, id: string): Promise<SubaccountPayout>;
   /**
    * Records a payout as the service showed it, and returns it merged; without the lock if nothing is new.
-   * `isShown`: for a query that decides nothing, which a write behind it suffices.
+   * `isShown`: a query shows it and decides nothing, so it may be written later.
    */
   record(
     tenant: Tenant,

@@ -57,7 +57,7 @@ import { createPayoutRequests, GET_PAYOUT, payoutPath } from './payout-commands.
 
 /** The time for which an answer is served from the cache, to every caller. */
 export const MAX_AGE_MS = 2_000;
-/** The age from which a payout is read again before it is returned; among several, only the first ten are. */
+/** The age from which a payout is read again before a query gets it; of several, only the first ten are. */
 const OLD_AFTER_MS = 3_000;
 const REFRESHED_AT_ONCE = 10;
 
@@ -70,7 +70,7 @@ const POLLED_AT_ONCE = 3;
 /** The longest interval while all payouts are followed. It costs a query of our own database. */
 const IDLE_MS = 15_000;
 
-/** A payout as it is looked up. `isShown`: for a query that decides nothing. */
+/** A payout as it is looked up. `isShown`: a query shows it and decides nothing, so it may be written later. */
 interface Lookup {
   subaccountId: string;
   reference: string;

@@ -20,7 +20,7 @@ const updates = defineUpdates({
     subaccountPayout: t.field({ type: SubaccountPayoutRef, resolve: ({ item }) => item }),
   }),
   authorize: (context) => assertMay(callerOf(context), 'subaccount_payouts.read'),
-  // An event under the id that the payout had before its request was known is not visible.
+  // A payout has another id before its request is known: an event under that one is not visible.
   isVisible:
     () =>
     ({ resourceId, snapshot }) =>

@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { ArchiveError } from './format.ts';
 
-// The part of POSIX tar (ustar) that an archive needs: files of its owner, without folders. All else is zero, so that the same
-// content is the same bytes.
+// The part of POSIX tar (ustar) that an archive needs: files that only their owner may read, without folders. All else is zero,
+// so that the same content is the same bytes.
 
 const BLOCK = 512;
 /** The largest size of 11 octal digits. A larger one is a number of base 256, as GNU tar and bsdtar read it. */
