@@ -7,11 +7,11 @@ export interface SharedFilter {
   attach: (element: Element | undefined) => void;
   /** Writes the properties into the address, except for the search, once the element has changed them. */
   share: (element: LitElement) => Promise<void>;
-  /** The listener of the events that tell of such a change. */
+  /** The listener of the events that report such a change. */
   onChange: (event: Event) => void;
 }
 
-/** Links the properties of an element, by their names, with the parameters of the address, which leave out what is as at first. */
+/** Links the properties of an element, by their names, with the parameters of the address, which omit what has its first value. */
 export function createSharedFilter(names: readonly string[]): SharedFilter {
   const defaults = new WeakMap<Element, ReadonlyMap<string, unknown>>();
 

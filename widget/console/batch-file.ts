@@ -162,7 +162,7 @@ function readRow(
   };
 }
 
-/** Why an amount can be read in two ways; empty for one that cannot. */
+/** The reason why an amount can be read in two ways; empty for one that cannot. */
 function amountProblem(amount: string, next: string, separator: string): string {
   if (/^(?:R\$\s*)?\d{1,3}(?:\.\d{3})+$/.test(amount))
     return 'Escreva também os centavos, como 1.234,00: com um ponto só, o valor pode ser outro.';
@@ -177,7 +177,7 @@ const unguarded = (text: string) => (/^'[=+\-@]/.test(text) ? text.slice(1) : te
 interface FileRecord {
   line: number;
   cells: string[];
-  /** The sign between the cells of the file. */
+  /** The separator of the cells of the file. */
   separator: string;
 }
 

@@ -6,7 +6,7 @@ import { addressOf } from './place.ts';
 export interface Entry {
   /** The dashboard token; null if the key may read nothing that the console shows. */
   token: string | null;
-  /** The server's clock; that of this machine may differ. */
+  /** The server's time; the clock of this machine may differ. */
   now: string;
   environment: 'live' | 'sandbox';
   /** The id of the account. */
@@ -16,7 +16,7 @@ export interface Entry {
   key: { name: string | null; hint: string | null } | null;
   /** Whether refunds, answers to disputes, cancellations and changes of products, keys, tokens and webhooks may be requested. */
   mayWrite: boolean;
-  /** The names of those that the service takes: refund, cancel, defence, accept, cancelSubscription, content. */
+  /** The names of the changes that the service takes: refund, cancel, defence, accept, cancelSubscription, content. */
   actions: readonly string[];
   /** Whether transfers to subaccounts and payouts of them may be requested. */
   mayPaySubaccounts: boolean;

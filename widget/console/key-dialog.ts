@@ -4,8 +4,8 @@ import { html, nothing, render, type TemplateResult } from 'lit';
 type Details = TemplateResult | typeof nothing;
 
 /**
- * Asks for the key of the session again, before something that costs money or gives power. Null if the user has thought better
- * of it, or has left the page that asks, by which `leaving` is aborted.
+ * Asks for the key of the session again, before something that costs money or gives power. Null if the user has
+ * declined, or has left the page that asks, by which `leaving` is aborted.
  */
 export async function askForKey(
   what: string,
@@ -20,7 +20,7 @@ export async function askForKey(
   return key?.trim() || null;
 }
 
-/** Asks whether something that cannot be undone is meant. */
+/** Asks the user to confirm something that cannot be undone. */
 export async function askToConfirm(
   what: string,
   leaving: AbortSignal,

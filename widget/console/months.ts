@@ -1,7 +1,7 @@
 // The months of the statement, in the time of Brasília, which has no summer time any more.
 
 export interface Month {
-  /** As 2026-03. */
+  /** The year and the month, such as 2026-03. */
   name: string;
   label: string;
   /** The first instant, and that of the next month. */

@@ -23,8 +23,8 @@ interface ListClass {
 }
 
 /**
- * Makes an element of that of a list: the row that its filter finds, with its details in place of the table. The event
- * `console-row` has each state of that row.
+ * Makes an element for one row out of the element of a list: it shows the row that the filter finds, with its details in place of
+ * the table. The event `console-row` has each state of that row.
  */
 export function oneRow(list: new () => HTMLElement, missing: string): CustomElementConstructor {
   const List = list as unknown as ListClass;

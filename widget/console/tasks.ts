@@ -7,7 +7,7 @@ import { addressOf, addressOfOne } from './place.ts';
 import { Reading } from './reading.ts';
 import { staleNotice } from './stale.ts';
 
-/** The age up to which failures are shown, and LTC that nobody has credited: they stay what they are for good. */
+/** The age up to which failures, and LTC that nobody has credited, are shown: neither ever ends by itself. */
 const SHOWN_DAYS = 7;
 const LTC_DAYS = 30;
 const DAY_MS = 86_400_000;

@@ -8,7 +8,7 @@ import { isSignedOut } from './entry.ts';
 import { askForKey, askToConfirm } from './key-dialog.ts';
 import { addressOf } from './place.ts';
 
-/** The time for an upload besides that for its bytes, and the fewest bytes of it in a millisecond. */
+/** The time for an upload without its bytes, and the fewest bytes that it sends in a millisecond. */
 const BASE_MS = 60_000;
 const SLOWEST = 32;
 const WRONG_KEY = 'Esta não é a chave desta sessão.';

@@ -21,7 +21,7 @@ export interface DetailsParts<R, T> {
   html: typeof Html;
   host: LitElement;
   data: {
-    /** The kind has the document of a whole row; without one the rows are whole. A chunk with it would be shared with the first file, which had to load it. */
+    /** The kind has the document of a whole row; without one the rows are whole. A chunk with the document would be shared with the first file, which would have to load it. */
     readonly kind: { isNewer?(row: R, known: R): boolean; documents: { details?: string } };
     readonly connectedSignal: AbortSignal;
     /** The rows of an account; another one has another list. */
@@ -64,7 +64,7 @@ export interface DetailsKind<R, Full extends R, T> {
   portuguese: Partial<T>;
 }
 
-/** It sorts behind every instant. */
+/** A text that sorts behind every instant. */
 const LAST = '9999';
 
 const isLater = (row: Row, known: Row) => (row.version ?? 0) > (known.version ?? 0);

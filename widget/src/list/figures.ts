@@ -26,7 +26,7 @@ export class Figures<Answer> {
     this.#onRead = onRead;
   }
 
-  /** Reads the figures of a filter; those of the one before stay until then, so that nothing moves twice. */
+  /** Reads the figures of a filter. Those of the previous filter stay until then, so that nothing moves twice. */
   follow(key: string): void {
     if (key === this.key) return;
     clearTimeout(this.#timer);

@@ -16,7 +16,7 @@ import { createRowDetails, type RowDetails } from './row-details.ts';
 import { pageOf, type Row, type Sort, type View } from './row-list.ts';
 import { RowWindow } from './row-window.ts';
 
-/** The number of rows left below the visible ones under which the next page is loaded. */
+/** The next page is loaded when fewer rows than this are left below the visible ones. */
 const PREFETCH_ROWS = 20;
 
 /**
@@ -261,7 +261,7 @@ export abstract class ListElement<R extends Row, T extends ListTexts>
     return this.#kind.cells(value as R, this.texts);
   }
 
-  /** The objects and values besides a row's own that it shows; the rows are drawn again when one of them is another. */
+  /** The objects and values that rows show besides their own. The rows are drawn again when one of these changes. */
   protected get sources(): readonly unknown[] {
     return this.texts.sources;
   }

@@ -44,7 +44,7 @@ export interface ListKind<R extends Row, T extends ListTexts> extends RowKind<R>
   checks?: Checks<T>;
   /** The field beside the buttons, if the list has one. */
   search?: SearchField<T>;
-  /** Converts a condition that the server's filter has not by its name. */
+  /** Converts a condition that the server's filter has under another name. */
   memberOf?(condition: string, value: string): Record<string, unknown> | undefined;
   /** The name of the server's export, if the list has one. */
   file?: string;

@@ -58,7 +58,7 @@ export async function verifyWebhook(
   const headers = headersOf(request);
   const header = (name: string) => headerOf(headers, name);
   const secrets = [secret].flat();
-  // As from a variable of the environment that is not set.
+  // The secret is empty if it comes from a variable of the environment that is not set.
   if (secrets.some((each) => !each)) throw noSecret();
   const body = await bodyOf(request);
   if (body.length === 0) {

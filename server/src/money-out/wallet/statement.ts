@@ -28,19 +28,19 @@ export interface WalletChanges {
 
 /** An entry of the statement: a movement of the account's money, with the wallet after it. */
 export interface WalletEntry extends WalletChanges {
-  /** The place of the entry in the statement, which counts without meaning. */
+  /** The place of the entry in the statement. The number only grows, and has no other meaning. */
   number: number;
   kind: WalletEntryKind | 'unknown';
   /** The name by which the merchant knows what has moved the money. */
   reference: string | null;
   resource: { type: string; id: string } | null;
   subaccountId: string | null;
-  /** Never before the entry before it. */
+  /** The instant of the entry, never before that of the previous entry. */
   createdAt: Date;
   after: Wallet;
-  /** In front of another service: what of the balance nothing that was seen explains, up to here. Otherwise 0. */
+  /** In front of another service: the part of the balance, as of this entry, that nothing seen explains. Otherwise 0. */
   unexplainedCents: Cents;
-  /** In front of another service: the instant at which the movement was seen, up to `createdAt`. Otherwise null. */
+  /** In front of another service: the instant at which the movement was seen, at most `createdAt`. Otherwise null. */
   seenAt: Date | null;
 }
 
@@ -81,7 +81,7 @@ export interface ClosingLine extends WalletChanges {
   count: number;
 }
 
-/** A period of the statement: each figure of `opening`, with its changes in `lines`, is that of `closing`. */
+/** A period of the statement: each figure of `opening` and its changes in `lines` add up to that of `closing`. */
 export interface ClosingReport {
   startsAt: Date;
   endsAt: Date;

@@ -67,10 +67,10 @@ const PAGES = [
 const noInput = z.object({});
 const signInInput = z.object({ key: keyText });
 
-/** The answer to a page that enters. The token is null if the key may read nothing that the console shows. */
+/** The answer to a page that opens. The token is null if the key may read nothing that the console shows. */
 interface Entry {
   token: string | null;
-  /** The page counts from here: its own clock may be wrong, and the simulator's may be ahead. */
+  /** The server's time, from which the page counts: the page's own clock may be wrong, and the simulator's may be ahead. */
   now: Date;
   environment: Tenant['environment'];
   account: string;
@@ -79,7 +79,7 @@ interface Entry {
   key: { name: string | null; hint: string | null } | null;
   /** Whether refunds, answers to disputes, cancellations and changes of products, keys, tokens and webhooks may be requested. */
   mayWrite: boolean;
-  /** The names of those that the service takes; none if nothing may be requested. */
+  /** The names of the changes that the service takes; none if nothing may be requested. */
   actions: readonly ConsoleAction[];
   /** Whether transfers to subaccounts and payouts of them may be requested. */
   mayPaySubaccounts: boolean;
@@ -221,7 +221,7 @@ export function createConsoleRoutes({
     };
   }
 
-  // An action: a token is a row, and no address that any page can load has one minted.
+  // The token is minted by an action, because it is a row: an address that any page can load must not make one.
   const token = action(/^\/console\/token$/, noInput, async (_, context) => {
     const { tenant, session } = await findActor(context);
     return { status: 201, body: await (session ? enter(session) : enterOpen(tenant)) };

@@ -14,7 +14,7 @@ interface Old {
 
 // ── Events ──────────────────────────────────────────────────────────────────────────────────────
 
-/** The version from which a tenant's log is whole, and the one up to which what goes has gone. */
+/** The version from which a tenant's log is whole, and the one up to which its events have been removed. */
 export interface Places {
   keptFrom: number;
   removedTo: number;
@@ -31,8 +31,8 @@ export async function selectPlaces(sql: Sql, { accountId, environment }: Tenant)
 }
 
 /**
- * Lets a tenant's log begin later, at the last of its next events that are all older: from its commit on, cursors before that
- * event are expired. Returns the version of that event; null if the next event is younger.
+ * Moves the beginning of a tenant's log over its next old events, up to the first younger one, to the last of them. Cursors before
+ * that event are expired from the commit on. Returns the version of that event; null if the next event is younger.
  */
 export async function moveBeginning(
   sql: Sql,
@@ -108,7 +108,7 @@ export async function selectBeginning(sql: Sql, { accountId, environment }: Tena
 
 // ── Webhooks ────────────────────────────────────────────────────────────────────────────────────
 
-/** One that is held is sent once its endpoint works again. */
+/** The statuses of deliveries that have ended. A held one has not: it is sent once its endpoint works again. */
 const FINAL = ['delivered', 'exhausted', 'canceled'] as const satisfies WebhookDeliveryStatus[];
 
 /**

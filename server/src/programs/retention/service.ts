@@ -66,7 +66,7 @@ export async function openRetention({
     {
       async events(tenant, before) {
         let { keptFrom, removedTo } = await selectPlaces(sql, tenant);
-        // What a crash has left between the two goes first.
+        // The events that a crash has left between the two places are removed first.
         if (removedTo === keptFrom)
           keptFrom = (await moveBeginning(sql, tenant, { before, limit: mostRows })) ?? keptFrom;
         if (removedTo === keptFrom) return { rows: 0, isDone: true };

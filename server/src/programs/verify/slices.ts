@@ -286,7 +286,7 @@ const FAMILIES: Record<Family, Rows> = {
     ['event', eventsOf({ webhook_delivery: OWN_IDS })],
     ['task', tasksOf(['webhook.deliver', 'webhook.deliver_further'])],
   ],
-  // By the resource and its id.
+  // The key of `observed` is the resource and its id.
   observed: [
     [
       'observed',

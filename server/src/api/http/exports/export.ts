@@ -79,7 +79,7 @@ export type Pages<Row> = AsyncIterable<readonly Placed<Row>[]>;
 /** The figures of a wallet, by their names in the file. */
 export type Figures = Readonly<Record<string, number | string | null>>;
 
-/** The figures between which the rows of a file lie: those before the first row, with all sums, are those after the last. */
+/** The figures before the first row of a file, which add up with all sums to the figures after the last one. */
 export interface Ends<Row> {
   before(row: Row): Figures;
   after(row: Row): Figures;
@@ -91,7 +91,7 @@ export interface Ends<Row> {
 export interface Reading<Row> {
   /** Reads the rows behind a position, or all of them. Each is given once, whatever is written meanwhile. */
   pages(after: number | undefined): Pages<Row>;
-  /** The figures; without them the rows lie between none, such as those that a filter selects. */
+  /** The figures before and after the rows. Omitted if the rows do not add up to any, such as those that a filter selects. */
   ends?: Ends<Row> | undefined;
 }
 

@@ -43,7 +43,7 @@ export type Excel = (typeof EXCELS)[number];
 // ── CSV ─────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Encodes a CSV as RFC 4180 describes it. With `excel` it has the signs and the dates of a spreadsheet in Brazil. A text
+ * Encodes a CSV as RFC 4180 describes it. With `excel` it has the separators and the dates of a spreadsheet in Brazil. A text
  * that a spreadsheet would take for a formula gets an apostrophe; amounts are numbers, also below 0.
  */
 export function csvOf<Row>(columns: readonly Column<Row>[], excel: Excel | undefined): Encoder<Row> {

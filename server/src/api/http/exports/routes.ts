@@ -200,7 +200,7 @@ function readQuery(found: Export, format: Format, url: URL) {
   return parseInput(query, given) as { after?: string; excel?: Excel };
 }
 
-/** The first sign of a cursor. Without it one in 64 would begin with a `-`, and a spreadsheet would compute it. */
+/** The first character of a cursor. Without it one in 64 would begin with a `-`, and a spreadsheet would compute it. */
 const CURSOR_SIGN = 'c';
 
 const cursorOf = (position: number, cursors: Cursors) => CURSOR_SIGN + cursors.encode(position);

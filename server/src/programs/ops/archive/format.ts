@@ -57,7 +57,7 @@ const kind = z.enum([...WALLET_ENTRY_KINDS, 'unknown']);
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 export const month = z.string().regex(/^20\d\d-(?:0[1-9]|1[0-2])$/, 'must be a month, as 2026-10');
 
-/** The statement of a period in sums: each figure of `opening`, with its changes in `lines`, is that of `closing`. */
+/** The statement of a period in sums: each figure of `opening` and its changes in `lines` add up to that of `closing`. */
 const report = z.strictObject({
   opening: figures,
   closing: figures,
@@ -200,13 +200,13 @@ export function createStatementCheck({
   };
 }
 
-/** Checks that each figure of opening, with its changes in the lines, is that of closing. @throws ArchiveError */
+/** Checks that each figure of opening and its changes in the lines add up to that of closing. @throws ArchiveError */
 export function assertReportHolds({ opening, closing, lines }: Report): void {
   const wrong = figureThatDiffers(opening, lines, closing);
   if (wrong) throw new ArchiveError(`opening and lines of its report are not closing: ${wrong}`);
 }
 
-/** The name of the first figure that the changes do not move from its value before to that after. */
+/** The name of the first figure whose value before, with the changes, is not its value after. */
 function figureThatDiffers(
   before: Figures,
   moved: readonly Record<(typeof FIGURES)[Figure], number>[],

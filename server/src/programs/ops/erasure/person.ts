@@ -34,9 +34,9 @@ export interface Own {
 }
 
 export interface Person {
-  /** The parts of a text that lead to a closer look, for `ilike` in SQL. */
+  /** The patterns of texts that may name the person, for `ilike` in SQL. */
   readonly patterns: readonly string[];
-  /** Whether a record is of the person: its customer, or who is paid; null otherwise. */
+  /** The names in a record whose customer or payee is the person; null for any other record. */
   ownIn(record: object): Own | null;
   /** Copies a value without the person. Of its own records the customer, the destination and the names are erased, too. */
   without<Value>(value: Value, own: Own | null): Value;

@@ -99,7 +99,7 @@ export async function eraseRow(sql: Sql, of: Tenant, { swept, row, ...whose }: C
     if (await changeRow(sql, of, { swept: changed, row: each, ...whose })) add(counts, changed.table);
   };
   const record = swept.record?.id ?? (swept.table === 'observed' ? 'id' : null);
-  // In a dry run they are counted where they stand.
+  // In a dry run events and webhooks are counted in their own tables.
   if (own && record && !whose.isDryRun) {
     const resource = swept.record?.resource ?? String(row.resource);
     const pairs: [string, string][] = [[resource, String(row[record])]];
