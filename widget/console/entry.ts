@@ -30,5 +30,5 @@ export const signIn = (key: string): Promise<PostResult<Entry>> =>
 export const signOut = () => postJson(addressOf('./sign-out'));
 export const endpointOf = () => new URL(addressOf('../graphql'), location.href).href;
 
-/** Whether a request was refused for want of a session. */
+/** Whether a request was refused because there is no session. */
 export const isSignedOut = ({ code, status }: Refusal) => code === 'UNAUTHENTICATED' || status === 401;

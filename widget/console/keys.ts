@@ -82,7 +82,7 @@ export class ConsoleKeys extends LitElement {
         const items = result.body.keys.toReversed();
         return { items, total: null, next: null, staleSince: null };
       },
-      // Each reading is a request of the account's minute.
+      // The list does not poll: each read counts towards the requests a minute of the account.
       false,
     );
   }

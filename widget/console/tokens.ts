@@ -50,7 +50,7 @@ export class ConsoleTokens extends LitElement {
       this,
       ({ tokenId }) => tokenId,
       (after) => this.#read(after),
-      // Each reading is a request of the account's minute.
+      // The list does not poll: each read counts towards the requests a minute of the account.
       false,
     );
   }

@@ -97,7 +97,7 @@ export interface App {
   readonly firstKeys: { live: string; sandbox: string } | null;
   /** The mark of records that were set back, as it was at this start. */
   readonly behind: Behind | null;
-  /** Whether nothing is removed for want of `PSA_KEEP`, because the database had events before there was one. */
+  /** Whether nothing is removed because `PSA_KEEP` is not set, and the database had events before that variable. */
   readonly keepsOlder: boolean;
   readonly work: WorkQueue;
   readonly database: Database;

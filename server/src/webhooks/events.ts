@@ -50,7 +50,7 @@ export function disabledEvents(snapshot: DisabledEndpoint) {
   ];
 }
 
-/** The members of a delivery alone: a new one has its body, which no event shows. */
+/** A delivery without its body, which a new one has, and which no event shows. */
 function withoutBody({
   webhookId,
   event,

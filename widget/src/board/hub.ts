@@ -59,7 +59,7 @@ export class Hub {
   #held: string | undefined;
   #stream: AbortController | undefined;
   #isOpening = false;
-  /** The token whose stream was refused once for want of a scope. */
+  /** The token whose stream was refused once because a scope is missing. */
   #narrow: string | undefined;
 
   constructor(host: BoardHost) {

@@ -57,7 +57,7 @@ export const disputes: ListKind<Dispute, Texts> = {
   }),
   search: createSearchField('reference', 'searchLabel'),
   memberOf(condition, text) {
-    // A text that no id can be is refused as a filter: without such signs it is found, or is none.
+    // A text with more than printable ASCII is refused as a filter, so the rest is removed.
     if (condition === 'reference') return { reference: text.replace(/[^!-~]/g, '').slice(0, 128) || '-' };
   },
   file: 'disputes',

@@ -14,6 +14,6 @@ export interface PsaPayoutsEventMap extends BoardEventMap {
 }
 
 declare global {
-  // They bubble, so that any element may listen. Events of both elements are declared with the other one.
+  // The events bubble, so that any element may listen. Those that `<psa-checkout>` has, too, are declared there.
   interface HTMLElementEventMap extends Omit<PsaPayoutsEventMap, keyof PsaCheckoutEventMap> {}
 }

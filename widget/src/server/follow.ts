@@ -16,7 +16,7 @@ import {
 export interface FollowProgram<Update> extends PsaServerOptions {
   /** Reads the cursor that `save` has stored last; null before the first. */
   load(): string | null | Promise<string | null>;
-  /** Stores the cursor: all before it is handled. */
+  /** Stores the cursor, once all updates before it are handled. */
   save(cursor: string): unknown;
   /** Handles an update. Once its promise is resolved, the cursor is saved and the next update is read. */
   onUpdate(update: Update): unknown;

@@ -82,8 +82,8 @@ export interface Context {
   fieldContext?(operation: Context, responseKey: string): Context;
   rateLimit(): RateLimitState;
   /**
-   * The address of a payer's page: this server's own, which knows the payment's language, or that of another service, which
-   * does not, so that address names the language, except for a payer's token. Null if that service has not shown it.
+   * The address of a payer's page. This server's own page knows the payment's language. Another service's page does not, so its
+   * address names the language, except for a payer's token. Null if that service has not shown it.
    */
   checkoutUrl(
     id: string,

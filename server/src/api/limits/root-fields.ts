@@ -38,7 +38,7 @@ export function createRootFieldLimits({
   sql: Sql;
   clock: Clock;
 }): RootFieldLimits {
-  // A twentieth at a time: a busy key queries the database 20 times a minute, and two idle instances reserve a tenth at most.
+  // An instance reserves a twentieth of a limit at a time: a busy key queries the database 20 times a minute, and two idle instances reserve a tenth at most.
   const windowsNamed = (name: string, limit: number) =>
     createWindows({ sql, clock, name, limit, chunk: Math.max(1, Math.floor(limit / 20)) });
   const keys = windowsNamed('key', perKey);

@@ -27,7 +27,7 @@ import {
 } from './model.ts';
 import { countDeliveries, deliveryTable, listDeliveries, selectShown } from './store.ts';
 
-/** Products by id; `product` is null once it was deleted. The slice that owns products provides them. */
+/** Products by id; `product` is null if it has been deleted. The slice that owns products provides them. */
 export type ProductCollection = Collection<{ id: string; product: StoredProduct | null }>;
 
 const CREATE = 'createDelivery';

@@ -63,7 +63,7 @@ export function createCardPaymentService({
   /** The payments of an order that other methods pay. */
   otherMethods: readonly OrderPayments[];
   clock: Clock;
-  /** Local development: webhooks may go to this machine. */
+  /** Whether webhooks may go to this machine, for local development. */
   privateAddresses: boolean;
 }): CardPaymentService<StoredCardPayment> {
   const methods = [cardOrderPayments, ...otherMethods] as const;

@@ -30,7 +30,7 @@ import {
   type StartedCheckout,
 } from './model.ts';
 
-/** Products that payments and checkout tokens sell, by id; `product` is null once it was deleted. */
+/** Products that payments and checkout tokens sell, by id; `product` is null if it has been deleted. */
 export type ProductCollection = Collection<{ id: string; product: SoldProduct | null }>;
 
 /** A payment that a checkout starts, before its method makes it. */

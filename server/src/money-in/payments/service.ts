@@ -80,7 +80,7 @@ export function createPaymentService({
   /** Cancels a payment by LTC; null if there is none. @throws PreconditionError (NOT_CANCELABLE) */
   cancelLtc(tenant: Tenant, paymentId: string): Promise<Repeatable<StoredPayment> | null>;
   quotes: Pick<Bank, 'quoteLitoshi'>;
-  /** Local development: webhooks may go to this machine. */
+  /** Whether webhooks may go to this machine, for local development. */
   privateAddresses: boolean;
   /** Called with the error if the bank gave no quote. */
   onFault: (fault: unknown) => void;

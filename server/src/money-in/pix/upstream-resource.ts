@@ -82,8 +82,8 @@ export function mergeUpstreamPix<R extends PixResource, Left extends keyof R = n
 }
 
 /**
- * The refund ids that the claim shows, or else the known ones, while no refund has changed an amount since: a
- * webhook shows the amounts alone.
+ * The refund ids that the claim shows. A webhook shows the amounts alone: the known ids then stay if the amounts
+ * are the known ones.
  */
 function refundIdsIn(
   known: PixResource | null,
@@ -99,7 +99,7 @@ const HAS_ENDED: ReadonlySet<string | null> = new Set(['paid', 'refunded', 'expi
 
 /**
  * The reason why the answer to a creation must not reach a payer: another amount, or no code for the amount.
- * Null if it may, and if the created resource has ended since, and has no code any more.
+ * Null if it may, and if the resource has ended since its creation, and so has no code any more.
  */
 export function contradictionOf(claim: UpstreamPixResource, amountCents: Cents): string | null {
   if (claim.amountCents !== amountCents) return 'another amount, or none';

@@ -60,7 +60,7 @@ export function createBatchSending({
   payouts: () => Pick<PayoutService, 'request' | 'findByKey'>;
   isLiveKey: (keyId: string) => Promise<boolean>;
   behind: () => Promise<Behind | null>;
-  /** Whether a batch of before a restore ends: in front of another service nothing shows later which of its rows were paid. */
+  /** Whether a batch from before a restore ends: in front of another service nothing shows later which of its rows were paid. */
   endsWhenBehind: boolean;
   log: Log;
   now: () => Date;
@@ -174,7 +174,7 @@ export function createBatchSending({
         try {
           made = await payouts().findByKey(task, rowKey(batch, place));
         } catch (error) {
-          // Where the records lack requests, a row of after the restore is looked for by its request, and one of before is not requested.
+          // If the records lack requests, a row from after the restore is looked for by its request; one from before is not requested.
           if (!isBehind(error)) {
             const waiting = isRunning ? waitAfter(error) : null;
             if (!waiting) throw error;

@@ -36,7 +36,7 @@ export function withOneMore(
 }
 
 /**
- * Finds the limit of any 60 minutes that a payout would exceed now, with the longest wait; undefined for none. A clock that
+ * Finds the hourly limit that a payout would exceed now; of several the one with the longest wait; undefined for none. A clock that
  * was set back leaves instants in the future: an instant more than a minute ahead does not count, because the wait would be
  * longer than an hour.
  */

@@ -121,7 +121,7 @@ export interface Payout
   inputHash?: string | undefined;
 }
 
-/** A refusal of the service that names neither a code nor a field, while the wallet could not be read: it may be for want of balance. */
+/** A refusal of the service that names neither a code nor a field, while the wallet could not be read: the balance may not suffice. */
 export class UnclearRefusal extends ValidationError {}
 
 /** The payout's id, which stays the same if the service names the payout later. */

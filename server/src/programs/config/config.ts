@@ -50,7 +50,7 @@ export interface Config {
   /** The keys that encrypt files, the newest first; empty if none is configured. */
   dataKeys: readonly Buffer[];
   bootstrapKeys: { live: string | undefined; sandbox: string | undefined };
-  /** The days for which rows are kept that need not be kept for good; null for the default of the database. */
+  /** The days for which rows that may be removed are kept; null means the default of the database. */
   keep: Keep | null;
   graphqlLimit: number;
   subscriptionLimit: number;

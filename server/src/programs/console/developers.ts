@@ -199,7 +199,7 @@ export function createDeveloperRoutes({
     action(/^\/console\/webhooks\/redeliver-all$/, redeliverAllInput, async (input, context) => {
       const actor = await admit(context);
       const { idempotencyKey, ...filter } = input;
-      // A reference is what somebody has typed, perhaps a name.
+      // A reference may be any text that the user has typed, such as a name.
       const { reference: _, ...details } = input;
       const body = await recorded(actor, 'redelivery of many', details, async () => {
         const { redelivery, replayed } = await operations().webhookRedeliveries.request(actor.tenant, {

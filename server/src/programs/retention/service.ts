@@ -35,7 +35,7 @@ const FIRST_RUN_MS = 3_600_000;
 
 export interface RetentionTasks {
   service: RetentionService;
-  /** Whether everything is kept for want of `PSA_KEEP`, because there were events before it. */
+  /** Whether everything is kept because `PSA_KEEP` is not set, and there were events before that variable. */
   keepsOlder: boolean;
   tasks: Record<typeof RETAIN, TaskHandler>;
   /** Schedules the task of each tenant, now, and each day those of new tenants. Returns the function that stops it. */

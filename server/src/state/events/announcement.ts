@@ -10,7 +10,7 @@ const MAX_BYTES = 7_900;
 
 /**
  * The notification of a commit: the tenant and its newest version, and the events themselves if they fit. An
- * instance that has delivered that version does not read, nor one whose live end the events continue. If the
+ * instance reads the log unless it has delivered that version, or the events continue its live end. If the
  * version is missing, each instance reads.
  */
 export function announcement(

@@ -12,7 +12,7 @@ const MAX_EVENTS = 16;
 const MAX_CARRIED = 64;
 
 /**
- * Sends one NOTIFY at a time, unless it is late: the next one covers all commits since, of every tenant. Each NOTIFY is a
+ * Sends one NOTIFY at a time, unless its answer is late: the next one covers all commits since, of every tenant. Each NOTIFY is a
  * transaction with its own flush.
  */
 export function createAnnouncer({

@@ -284,7 +284,7 @@ export function createWorkQueue({
     if (isSearchDue || due.size > 0) void claimDue();
   }
 
-  /** Searches for a task that was scheduled again while it ran, perhaps for an instant before the last drain. */
+  /** Searches for a task that was scheduled again while it ran, maybe for an instant before the last drain. */
   function findScheduledAgain(): void {
     drained.clear();
     isSearchDue = true;

@@ -168,7 +168,7 @@ async function sendFile(
   response.end();
 }
 
-/** Refuses a token on another page, and one that runs only trusted documents: a file is none. @throws PermissionError */
+/** Refuses a token on another page, and one that runs only trusted documents, because a file is no document. @throws PermissionError */
 function assertUsable(
   caller: Caller,
   { headers }: IncomingMessage,

@@ -28,11 +28,11 @@ export function createRemoteCardPayments(
      * be public https.
      */
     callbackUrl: string | null;
-    /** Finds the product that a checkout token sells; null once it was deleted. */
+    /** Finds the product that a checkout token sells; null if it has been deleted. */
     findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
-    /** Local development: webhooks may go to this machine. */
+    /** Whether webhooks may go to this machine, for local development. */
     privateAddresses: boolean;
-    /** Looks up a payment by PIX that a token has started; left out if none is known. */
+    /** Looks up a payment by PIX that a token has started; omitted if tokens start none. */
     refreshOther?: RefreshUnpaid;
   },
 ): RemoteSlice<CardPaymentService> & { refreshUnpaid: RefreshUnpaid } {

@@ -67,7 +67,7 @@ export function createCheckoutTokenService({
   mint: MintToken;
   prepare: PrepareToken;
   clock: Clock;
-  /** Local development: webhooks may go to this machine. */
+  /** Whether webhooks may go to this machine, for local development. */
   privateAddresses: boolean;
   /** Whether the server has a manifest of trusted documents, to which tokens can be bound. */
   hasManifest?: boolean;
@@ -77,7 +77,7 @@ export function createCheckoutTokenService({
 
   /**
    * Mints a token of an order, in the transaction that compares its amount and its customer with those of the
-   * first. Everything else may differ; all of them share `orderTokenId`.
+   * first token. Everything else may differ. The tokens of an order share `orderTokenId`.
    * @throws IdempotencyError
    */
   function mintForOrder(

@@ -135,7 +135,7 @@ export function createTokenStarts<Wanted>(
     refreshUnpaid: RefreshUnpaid;
     /** Looks up a payment by another method; omitted if there is none. */
     refreshOther?: RefreshUnpaid | undefined;
-    /** Finds the product that a checkout token sells; null once it was deleted. */
+    /** Finds the product that a checkout token sells; null if it has been deleted. */
     findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
     toWanted: (sale: StartedSale, input: Input) => Wanted;
     /** Requests the payment once for its key. */

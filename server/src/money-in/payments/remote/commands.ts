@@ -46,9 +46,9 @@ const FIELDS = Object.keys(createPaymentInput.in.shape);
 export interface PaymentRequestDependencies {
   /** The address for the service's webhooks; null if this server has none that the service can reach. */
   callbackUrl: string | null;
-  /** Finds the product that is paid for; null once it was deleted. */
+  /** Finds the product that is paid for; null if it has been deleted. */
   findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
-  /** Local development: webhooks may go to this machine. */
+  /** Whether webhooks may go to this machine, for local development. */
   privateAddresses: boolean;
   /** Looks up a card payment that a token has started; left out if none is known. */
   refreshOther?: RefreshUnpaid;
