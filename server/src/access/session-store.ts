@@ -143,7 +143,7 @@ export async function endSessions(sql: Sql, sessions: readonly TenantRecord<Sess
       .set({ ended_at: endedAt })
       .where('session_id', '=', sessionId)
       .execute();
-    // The other conditions find the tokens in force, of which there are few, by the index by which ended tokens are removed.
+    // The other conditions find the tokens in force, which are few, by the index that the removal of ended tokens uses.
     await raw`
       update token set revoked_at = ${endedAt}
       where account_id = ${tenant.accountId} and environment = ${tenant.environment} and kind = 'dashboard'
