@@ -94,7 +94,7 @@ function otherOrders(paymentKey?: string): Handoff[] {
   return orders.filter((order) => order.paymentKey !== paymentKey && Date.now() - order.savedAt < HANDOFF_MS);
 }
 
-// Where storage is denied even its name throws, so it is named only inside a try.
+// If storage is denied, even its name throws, so it is named only inside a try.
 const session = () => sessionStorage;
 const local = () => localStorage;
 

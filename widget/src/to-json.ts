@@ -1,4 +1,4 @@
-/** Serializes a value. Old libraries give arrays, texts and numbers a `toJSON` by which they arrive as other texts: it is left out. */
+/** Serializes a value without the `toJSON` that old libraries give arrays, texts and numbers, which makes other texts of them. */
 export function toJson(value: object): string {
   return JSON.stringify(value, function (this: Record<string, unknown>, key, converted: unknown) {
     const given = this[key];

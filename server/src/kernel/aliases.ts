@@ -91,7 +91,7 @@ function moved(input: object, names: Readonly<Record<string, string>>): object {
   return Object.keys(given).length === 0 ? known : withGivenNames(known, given);
 }
 
-/** An input with the names that it was given, by the names that the code knows; `takeNames` takes them out. */
+/** An input with the given names of its members, by the names that the code knows. `takeNames` takes them out again. */
 export function withGivenNames<Input extends object>(input: Input, names: GivenNames): Input {
   return { ...input, [GIVEN]: names };
 }

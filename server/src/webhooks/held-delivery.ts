@@ -62,7 +62,7 @@ export function createHeldDelivery({ database, committer }: { database: Database
             writes: { ...writesOf(state, canceled), tasks, done: [task, ...canceled.map(attemptOf)] },
           };
         }
-        // One that is switched off gets what is held once it is switched on.
+        // An endpoint that is switched off gets its held deliveries once it is switched on.
         if (url === null || isHeld(stored, endpointId)) return done({});
         const sent = sentAgain(state, url, held);
         const again = held.length === BULK_PAGE ? [settleAt(endpointId, nextPageAt(state.now))] : [];
