@@ -146,6 +146,8 @@ describe('redeliverWebhooks', () => {
       [{ idempotencyKey: '' }, 'input.idempotencyKey'],
       [{ filter: { responseStatus: [7] } }, 'input.filter.responseStatus'],
       [{ filter: { reference: ' ' } }, 'input.filter.reference'],
+      [{ filter: { status: null } }, 'input.filter.status'],
+      [{ filter: { event: ['card_payment.paid'], endpointId: null } }, 'input.filter.endpointId'],
     ] as const)
       expect((await redeliver(client, input)).fields, JSON.stringify(input)).toEqual([{ path }]);
     const { redelivery } = await redeliver(client, { filter: { event: ['payment.paid'] } });

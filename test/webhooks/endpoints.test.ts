@@ -199,6 +199,10 @@ describe('further endpoints', () => {
     await pay(accountId);
     await made(UPDATE, { input: { endpointId, url: now.url } });
     const input = { filter: { endpointId }, toCurrentUrl: true, idempotencyKey: 'uma' };
+    const lost = { ...input, filter: { endpointId: null } };
+    expect((await made(REDELIVER_ALL, { input: lost })).fields).toMatchObject([
+      { path: 'input.filter.endpointId' },
+    ]);
     expect((await made(REDELIVER_ALL, { input })).redelivery.total).toBe(1);
     await app.work.settled();
     expect([receiver.received.length, now.received.length]).toEqual([1, 1]);

@@ -11,6 +11,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
+import { nullMessage } from '../kernel/text.ts';
 import {
   DEFAULT_MOST,
   MAX_MOST,
@@ -116,8 +117,15 @@ const RedeliverWebhooksInput = builder.inputType('RedeliverWebhooksInput', {
   }),
 });
 
-/** The filter of an input. @throws ValidationError naming its member */
+/**
+ * Reads the filter of an input. Null is refused, which may be a condition that was lost: without it more would be sent again.
+ * @throws ValidationError naming its member
+ */
 function filterIn({ filter }: { filter: Parameters<typeof readDeliveryFilter>[0] }): WebhookDeliveryFilter {
+  const nulls = Object.entries(filter ?? {})
+    .filter(([, value]) => value === null)
+    .map(([member]) => ({ path: `input.filter.${member}`, message: nullMessage('deliveries of any kind') }));
+  if (nulls.length > 0) throw new ValidationError(nulls);
   try {
     return readDeliveryFilter(filter);
   } catch (error) {

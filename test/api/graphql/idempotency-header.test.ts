@@ -162,6 +162,29 @@ describe('Idempotency-Key', () => {
     expect(await payouts()).toBe(0);
   });
 
+  test.each(['X-Idempotency-Key', 'Idempotency_Key', 'x-idempotency-token'])(
+    'a key in the header %s moves nothing, in GraphQL and REST, and the one that was meant is named',
+    async (name) => {
+      const { key, payouts } = await merchant();
+      const rest = { amount: 10, method: 'pix', walletAddress: '12345678909' };
+      for (const [path, body] of [
+        ['/graphql', { query: `mutation { ${request('saque-9')} }` }],
+        ['/v1/payouts', rest],
+      ] as const) {
+        const answer = await fetch(`${app.url}${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', [name]: 'saque-9' },
+          body: JSON.stringify(body),
+        });
+        expect([answer.status, await answer.text()]).toEqual([
+          400,
+          expect.stringContaining(`${name.toLowerCase()}: is unknown; Idempotency-Key may be meant`),
+        ]);
+      }
+      expect(await payouts()).toBe(0);
+    },
+  );
+
   test('a header has no effect on a query', async () => {
     const { ask } = await merchant();
     expect((await ask('a', '{ wallet { currency } }')).data).toEqual({ wallet: { currency: 'BRL' } });

@@ -92,6 +92,27 @@ describe('a query', () => {
     expect(await answer.json()).toEqual({ data: { cardPayment: null } });
   });
 
+  test.each([
+    ['variable={}', 'variable is unknown; variables may be meant'],
+    ['variables={}&variables={}', 'variables is given twice'],
+  ])('a query by GET with %s is refused, and does not read more than was asked for', async (more, says) => {
+    const answer = await fetch(`${app.url}/graphql?query=${encodeURIComponent(WALLET)}&${more}`, {
+      headers: { authorization: `Bearer ${LIVE_KEY}` },
+    });
+    expect([answer.status, (await answer.json()).errors[0].message]).toEqual([400, says]);
+  });
+
+  test('the name of an operation may be in the address of a POST', async () => {
+    const query = { operationName: 'X', trace: '1' };
+    const answer = await send({
+      method: 'POST',
+      query,
+      headers: JSON_TYPE,
+      body: JSON.stringify({ query: WALLET }),
+    });
+    expect(await answer.json()).toEqual({ data: { wallet: { currency: 'BRL' } } });
+  });
+
   test('a query with one refused field shows the others', async () => {
     const { status, body } = await app.live.send('{ wallet { currency } node(id: "x") { id } }');
     expect(status).toBe(200);

@@ -4,6 +4,7 @@ import { startApp, type TestApp } from '../../support/app.ts';
 import { approved, card } from '../../support/cards.ts';
 import type { GraphQLClient } from '../../support/graphql.ts';
 import { startPair } from '../../support/pair.ts';
+import { openRawSocket } from '../../support/raw-socket.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { ownMembers } from '../../support/webhook-bodies.ts';
 
@@ -34,7 +35,7 @@ afterAll(async () => {
 async function merchant() {
   const accountId = await addAccount(app);
   const key = await addKey(app, { accountId });
-  return { accountId, client: app.client(key), rest: app.rest(key) };
+  return { accountId, key, client: app.client(key), rest: app.rest(key) };
 }
 
 async function sell(client: GraphQLClient, input: object = {}, paidBy = approved()): Promise<string> {
@@ -134,6 +135,42 @@ describe('over GraphQL', () => {
       message: 'The mutation does not declare the variable $amount_cents; $amountCents may be meant',
       extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
     });
+    expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
+      refundableCents: 5000,
+    });
+  });
+
+  test('Variables in the address, under another name or beside the payload are refused, and do not refund the whole payment', async () => {
+    const { client, key } = await merchant();
+    const orderCode = await sell(client);
+    const query = `mutation ($amountCents: Cents) { refundCardPayment(
+      input: { orderCode: "${orderCode}", amountCents: $amountCents, idempotencyKey: "a" }) { __typename } }`;
+    const variables = { amountCents: 500 };
+    for (const [name, message] of [
+      ['variables', 'variables must be in the body of a POST, not in its address'],
+      ['Variable', 'variables must be in the body of a POST, not in its address'],
+    ] as const) {
+      const answer = await fetch(
+        `${app.url}/graphql?${new URLSearchParams({ [name]: JSON.stringify(variables) })}`,
+        {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ query }),
+        },
+      );
+      expect([answer.status, (await answer.json()).errors[0].message]).toEqual([400, message]);
+    }
+    const socket = openRawSocket(app.url);
+    await socket.init(key);
+    socket.send({ id: 'a', type: 'subscribe', payload: { query, variable: variables } });
+    expect((await socket.next()).payload).toMatchObject([
+      {
+        message: 'The payload has no member variable; variables may be meant',
+        extensions: { code: 'BAD_USER_INPUT', retryPolicy: 'AFTER_CHANGE' },
+      },
+    ]);
+    socket.send({ id: 'b', type: 'subscribe', payload: { query }, variables });
+    expect(await socket.closed).toEqual({ code: 4400, reason: 'variables is unknown in a message' });
     expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
       refundableCents: 5000,
     });

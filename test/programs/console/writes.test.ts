@@ -57,6 +57,16 @@ const auditFrom = (from: number) =>
   lines.slice(from).filter((line) => 'audit' in line) as { audit: string; outcome: string }[];
 const refunds = () => app.database.sql.selectFrom('refund').select(['refund_id', 'amount_cents']).execute();
 
+test.each([
+  ['a limit in the address', '?amountCents=500', {}, 'amountCents'],
+  ['a key in a header', '', { 'idempotency-key': 'outra' }, 'Idempotency-Key'],
+  ['a key in another header', '', { 'x-idempotency-key': 'outra' }, 'x-idempotency-key'],
+])('An action with %s is refused by its name, and refunds nothing', async (_, query, headers, path) => {
+  const input = { type: 'card_payment', reference: 'PSC-1', idempotencyKey: 'estorno-0', key: LIVE_KEY };
+  const { status, body } = await post(`refunds${query}`, input, headers);
+  expect([status, body.fields.map((field: { path: string }) => field.path)]).toEqual([400, [path]]);
+});
+
 test('A refund asks for the key of the session again, is made once for its idempotency key, and is in the log', async () => {
   const input = {
     type: 'card_payment',

@@ -8,13 +8,19 @@ import {
   getOperationAST,
   isInputObjectType,
   Kind,
+  type OperationDefinitionNode,
   OperationTypeNode,
   type SelectionSetNode,
   TypeNameMetaFieldDef,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { IdempotencyError } from '../../kernel/errors.ts';
-import { keyInHeader, mistakeOfKeyHeader, REPLAYED_HEADER } from '../http/idempotency-key.ts';
+import {
+  keyInHeader,
+  mistakenKeyHeader,
+  mistakeOfKeyHeader,
+  REPLAYED_HEADER,
+} from '../http/idempotency-key.ts';
 import { collectFields } from './selections.ts';
 
 /** The members of a context that come from an HTTP request; an operation over a WebSocket has neither. */
@@ -30,12 +36,12 @@ interface HttpContext {
 export function idempotencyHeaderPlugin(): Plugin {
   return {
     onExecute({ args: { schema, document, operationName, contextValue }, setResultAndStopExecution }) {
-      if (keyOf(contextValue) === null) return;
-      const problem = problemOf(schema, document, operationName, contextValue);
+      const { req } = contextValue as HttpContext;
+      const operation = getOperationAST(document, operationName);
+      if (!req || operation?.operation !== OperationTypeNode.MUTATION) return;
+      const problem = problemOf(schema, document, operation, req);
       if (!problem) return;
-      const error = new GraphQLError(`Idempotency-Key: ${problem}`, {
-        extensions: { http: { status: 400 } },
-      });
+      const error = new GraphQLError(problem, { extensions: { http: { status: 400 } } });
       setResultAndStopExecution({ errors: [error] });
     },
   };
@@ -69,19 +75,22 @@ function keyOf(context: object): string | null {
   return req ? keyInHeader(req) : null;
 }
 
-/** Returns the reason why an operation cannot have a key; null if it can. */
+/** Returns the refusal of a mutation whose headers have a key that it cannot take; null if it takes the key, or has none. */
 function problemOf(
   schema: GraphQLSchema,
   document: DocumentNode,
-  operationName: string | null | undefined,
-  context: object,
+  { selectionSet }: OperationDefinitionNode,
+  request: IncomingMessage,
 ): string | null {
-  const operation = getOperationAST(document, operationName);
-  if (operation?.operation !== OperationTypeNode.MUTATION) return null;
-  const { req } = context as HttpContext;
-  const mistake = req && mistakeOfKeyHeader(req);
-  if (mistake) return mistake;
-  const [name, ...others] = rootFields(document, operation.selectionSet);
+  const mistaken = mistakenKeyHeader(request);
+  if (mistaken) return `${mistaken.name}: ${mistaken.message}`;
+  if (keyInHeader(request) === null) return null;
+  const mistake = mistakeOfKeyHeader(request) ?? whyNoKey(schema, rootFields(document, selectionSet));
+  return mistake && `Idempotency-Key: ${mistake}`;
+}
+
+/** Returns the reason why mutation fields cannot have a key; null if they can. */
+function whyNoKey(schema: GraphQLSchema, [name, ...others]: readonly string[]): string | null {
   if (name === undefined || others.length > 0) return 'is for an operation with exactly one mutation field';
   const input = schema
     .getMutationType()

@@ -1,9 +1,21 @@
 import type { IncomingMessage } from 'node:http';
+import { shownName } from './names.ts';
 
 /** The header of a replayed response. */
 export const REPLAYED_HEADER = ['idempotent-replayed', 'true'] as const;
 
 const NAME = 'idempotency-key';
+
+/**
+ * Finds a header that other services take for this one, such as `X-Idempotency-Key`, and the reason for refusing it; null if there is
+ * none. A retry that relies on it would move money again.
+ */
+export function mistakenKeyHeader({ headers }: IncomingMessage): { name: string; message: string } | null {
+  for (const name in headers)
+    if (name !== NAME && name.includes('idempot'))
+      return { name: shownName(name), message: 'is unknown; Idempotency-Key may be meant' };
+  return null;
+}
 
 /**
  * The reason why a request's header is not one key; null if it is, or if there is none. A client or a proxy that appends the header to

@@ -22,7 +22,7 @@ import type { ClientAddress } from './client-address.ts';
 import { answerTo } from './error-answers.ts';
 import { fileFormOf, holdsFile, readFile, sendFile } from './file-bodies.ts';
 import { createIdCheck, type IdCheck } from './foreign-ids.ts';
-import { keyInHeader, mistakeOfKeyHeader, REPLAYED_HEADER } from './idempotency-key.ts';
+import { keyInHeader, mistakenKeyHeader, mistakeOfKeyHeader, REPLAYED_HEADER } from './idempotency-key.ts';
 import { parseInput, readNoObject, readObject } from './json-input.ts';
 import { queryOf } from './list-query.ts';
 import { sendMissingPage, wantsPage } from './missing-page.ts';
@@ -158,8 +158,10 @@ function withKey(operation: RestOperation, request: IncomingMessage, body: objec
   return { ...body, idempotencyKey: key };
 }
 
-/** The key of the header; null if there is none. @throws ValidationError if it is not one key, or of no use */
+/** The key of the header; null if there is none. @throws ValidationError if it is not one key, of no use, or in another header */
 function keyOf(operation: RestOperation, request: IncomingMessage): string | null {
+  const mistaken = mistakenKeyHeader(request);
+  if (mistaken) throw new ValidationError([{ path: mistaken.name, message: mistaken.message }]);
   const key = keyInHeader(request);
   if (key === null) return null;
   const mistake = mistakeOfKeyHeader(request);

@@ -1,15 +1,20 @@
 import type { z } from 'zod';
 import { InsufficientFundsError, PaymentError, ValidationError } from '../../kernel/errors.ts';
 import { answerTo } from './error-answers.ts';
+import { keyInHeader, mistakenKeyHeader } from './idempotency-key.ts';
 import { parseInput, readObject } from './json-input.ts';
+import { queryOf } from './list-query.ts';
 import { HttpError, type RequestContext, type Route, sendJson } from './routes.ts';
 
 /** Makes routes for our own pages alone: the demo's and the simulator's, which need no credential, and the console's. */
 export interface SameOrigin {
   /** Closes a route to every other host and page. */
   guard(route: Route): Route;
-  /** Answers a POST of our own pages with the result of `handle`, which reads the body. A refusal is that of an action. */
-  post(path: RegExp, handle: (context: RequestContext) => Promise<Answer>): Route;
+  /**
+   * Answers a POST of our own pages with the result of `handle`, which reads the body. `query`: the parameters that its address may
+   * have; without it, none. A refusal is that of an action.
+   */
+  post(path: RegExp, handle: (context: RequestContext) => Promise<Answer>, query?: z.ZodObject): Route;
   /**
    * Answers a JSON POST of our own pages with the result of `handle`. The body is an object that `schema` checks; unknown
    * members are refused. A refusal has the body of any other, and `fields`: each wrong field by its path.
@@ -20,7 +25,7 @@ export interface SameOrigin {
     handle: (input: z.output<Schema>, context: RequestContext) => Promise<Answer>,
   ): Route;
   /** Answers a GET of our own pages with the result of `handle`. `schema` checks the query. */
-  read<Schema extends z.ZodType>(
+  read<Schema extends z.ZodObject>(
     path: RegExp,
     schema: Schema,
     handle: (input: z.output<Schema>) => Promise<Answer>,
@@ -62,13 +67,16 @@ export function createSameOrigin(publicUrl: string): SameOrigin {
       return route.handle(context);
     },
   });
-  const post: SameOrigin['post'] = (path, handle) =>
+  const post: SameOrigin['post'] = (path, handle, query) =>
     guard({
       methods: ['POST'],
       path,
       async handle(context) {
         assertOwnAction(context);
-        await respond(context, () => handle(context));
+        await respond(context, async () => {
+          assertNothingIgnored(context, query);
+          return handle(context);
+        });
       },
     });
   return {
@@ -82,10 +90,22 @@ export function createSameOrigin(publicUrl: string): SameOrigin {
         path,
         handle: (context) =>
           respond(context, async () =>
-            handle(validate(schema, Object.fromEntries(context.url.searchParams))),
+            handle(validate(schema, queryOf(schema, 'this address', context.url))),
           ),
       }),
   };
+}
+
+/**
+ * Refuses what would have no effect, and so might not limit one: a parameter of the address, and an idempotency key in a header, where
+ * the body has it. @throws ValidationError
+ */
+function assertNothingIgnored({ request, url }: RequestContext, query: z.ZodObject | undefined): void {
+  queryOf(query, 'this action', url);
+  const name = mistakenKeyHeader(request)?.name ?? (keyInHeader(request) === null ? null : 'Idempotency-Key');
+  if (name === null) return;
+  const message = 'is of no use here: an action that takes a key has it in its body, as idempotencyKey';
+  throw new ValidationError([{ path: name, message }]);
 }
 
 /** Validates an input. @throws ValidationError */

@@ -3,7 +3,9 @@ import { GraphQLError } from 'graphql';
 import { describeOutage, OutageError } from '../../kernel/errors.ts';
 import { describeCode, messageOf } from '../graphql/errors.ts';
 import { repeatedMember } from '../http/json-input.ts';
+import { shownName } from '../http/names.ts';
 import { HttpError, type Route, readBody, retryHeaders, send, sendJson } from '../http/routes.ts';
+import { misspelledParam, REQUEST_PARAMS } from './request-params.ts';
 import { PUBLIC_HEADERS, RESPONSE_HEADERS } from './response-headers.ts';
 import type { GraphQLServer } from './yoga.ts';
 
@@ -38,6 +40,7 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
           if (accept && /q=0/i.test(accept)) request.headers.accept = withoutRefused(accept);
         }
         if (request.method === 'POST') {
+          if (url.search !== '') assertParamsInBody(url);
           if (request.headers['content-type'] !== 'application/json') assertJson(request);
           if (request.headers['content-encoding'] !== undefined) assertNotEncoded(request);
           if (request.headers.accept) assertAcceptable(request.headers.accept);
@@ -155,8 +158,29 @@ const USUAL_HEADERS = 'authorization, content-type, accept, idempotency-key';
 /** Names of headers, separated by commas, and not more of them than a client sends. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, \t-]{1,1000}$/;
 
-/** Refuses a parameter that is not JSON, which Yoga would report as an internal fault, or has a member twice. @throws HttpError 400 */
+/**
+ * Refuses a parameter in the address of a POST, which reads its body alone: without its variables a mutation would not be limited as
+ * intended. `operationName` may be there, as clients put it into an address for those who read logs. @throws HttpError 400
+ */
+function assertParamsInBody({ searchParams }: URL): void {
+  for (const name of searchParams.keys()) {
+    const meant = misspelledParam(name) ?? name;
+    if (meant !== 'operationName' && REQUEST_PARAMS.has(meant))
+      throw new HttpError(400, `${meant} must be in the body of a POST, not in its address`);
+  }
+}
+
+/**
+ * Refuses a parameter that is misspelled or given twice, and one that is not JSON, which Yoga would report as an internal fault, or has
+ * a member twice. @throws HttpError 400
+ */
 function assertJsonParams({ searchParams }: URL): void {
+  for (const name of searchParams.keys()) {
+    const meant = misspelledParam(name);
+    if (meant !== null) throw new HttpError(400, `${shownName(name)} is unknown; ${meant} may be meant`);
+    if (REQUEST_PARAMS.has(name) && searchParams.getAll(name).length > 1)
+      throw new HttpError(400, `${name} is given twice`);
+  }
   for (const name of ['variables', 'extensions'])
     for (const text of searchParams.getAll(name)) {
       try {

@@ -27,7 +27,6 @@ import { SlowConsumerError } from '../../state/events/subscription.ts';
 import type { Context } from '../graphql/context.ts';
 import { messageOf } from '../graphql/errors.ts';
 import type { ClientAddress } from '../http/client-address.ts';
-import { repeatedMember } from '../http/json-input.ts';
 import { endSocket, isWebSocket } from '../http/upgrade.ts';
 import type { ContextFactory } from './caller-context.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
@@ -41,6 +40,7 @@ import {
   MAX_SUBSCRIPTIONS,
 } from './websocket-connection.ts';
 import { createOperationIds } from './websocket-ids.ts';
+import { parseMessage, shortReason, unknownInPayload } from './websocket-messages.ts';
 import { createSocketWriter, type SocketWriter, sendResults } from './websocket-writer.ts';
 import { type GraphQLServer, presentedCredential, type Yoga } from './yoga.ts';
 
@@ -196,10 +196,12 @@ export function createGraphQLSockets({
     ids.begin(connected, id, payload);
     const { extra, subscriptions } = connected;
     const { variables, operationName, ...named } = payload;
+    const unknown = unknownInPayload(payload);
     // The library holds the message as long as the operation.
     for (const name of Object.keys(payload)) Reflect.deleteProperty(payload, name);
     if (Object.keys(subscriptions).length > MAX_SUBSCRIPTIONS)
       return [new GraphQLError('', { originalError: TOO_MANY })];
+    if (unknown !== null) return [new GraphQLError(unknown)];
     const engine = yoga.getEnveloped({});
     const { schema } = engine;
     let document: DocumentNode;
@@ -265,10 +267,8 @@ export function createGraphQLSockets({
       if (socket.readyState !== socket.OPEN) return;
       if (socket.bufferedAmount >= MAX_UNSENT_BYTES) socket.pause();
       const text = data.toString();
-      const message = parseMessage(text);
-      const repeated = typeof message === 'object' ? repeatedMember(text) : null;
-      if (repeated !== null)
-        return socket.close(CloseCode.BadRequest, shortReason(`${repeated} is given twice`));
+      const { message, mistake } = parseMessage(text);
+      if (mistake !== null) return socket.close(CloseCode.BadRequest, shortReason(mistake));
       onMessage(message).catch((fault: unknown) => {
         if (socket.readyState !== socket.OPEN) return;
         // The library throws at a message that only a server sends.
@@ -359,21 +359,6 @@ function destroy(this: Duplex): void {
   this.destroy();
 }
 
-/**
- * Parses a message for the library, which does so itself with a text, and holds that text as long as the operation. Returns a
- * text that is no object, which the library refuses.
- */
-function parseMessage(text: string): unknown {
-  try {
-    const message: unknown = JSON.parse(text);
-    if (typeof message !== 'object' || message === null) return text;
-    const { id, type, payload } = message as Record<string, unknown>;
-    return { id, type, payload };
-  } catch {
-    return text;
-  }
-}
-
 /** The values that an operation needs to run, which `prepare` passes as the root value. */
 interface PreparedOperation {
   engine: Pick<ReturnType<Yoga['getEnveloped']>, 'execute'>;
@@ -389,11 +374,6 @@ function preparedOf({ rootValue }: ExecutionArgs): PreparedOperation {
 /** The path of the request; null for a malformed URL, whose error would end the process as an uncaught exception. */
 function pathOf({ url = '/' }: IncomingMessage): string | null {
   return URL.canParse(url, 'http://localhost') ? new URL(url, 'http://localhost').pathname : null;
-}
-
-/** Shortens a reason to 123 bytes, the protocol's limit: the library's reasons repeat what the client has sent. */
-function shortReason(reason: string): string {
-  return Buffer.byteLength(reason) <= 123 ? reason : `${reason.slice(0, 40)}…`;
 }
 
 const TOO_MANY = new PreconditionError(

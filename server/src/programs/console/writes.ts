@@ -116,26 +116,31 @@ export function createWriteRoutes({
       });
       return { body };
     }),
-    post(/^\/console\/disputes\/(?<disputeId>[^/]+)\/files$/, async (context) => {
-      const { request, response, params, url } = context;
-      const actor = await admit(context);
-      const { disputeFiles } = operations();
-      if (!disputeFiles)
-        throw new PreconditionError('NOT_OFFERED', 'The service behind this server takes no files here');
-      const { disputeId } = parseInput(uploadPath, params) as z.infer<typeof uploadPath>;
-      const query = Object.fromEntries(url.searchParams);
-      const { name } = parseInput(uploadQuery, query) as z.infer<typeof uploadQuery>;
-      // A response closes once: a file that was opened after that would count as open for ever.
-      if (response.destroyed) throw new HttpError(400, 'The client has left');
-      response.once('close', openFile(actor.tenant));
-      const content = await readFile(request, FILES, null);
-      const body = await recorded(actor, 'file', { disputeId }, async () => {
-        const input = { name, ...content };
-        const { file, replayed } = await disputeFiles.upload(actor.tenant, disputeId, input);
-        return { fileId: file.fileId, replayed };
-      });
-      return { status: 201, body };
-    }),
+    post(
+      /^\/console\/disputes\/(?<disputeId>[^/]+)\/files$/,
+      async (context) => {
+        const { request, response, params, url } = context;
+        const actor = await admit(context);
+        const { disputeFiles } = operations();
+        if (!disputeFiles)
+          throw new PreconditionError('NOT_OFFERED', 'The service behind this server takes no files here');
+        const { disputeId } = parseInput(uploadPath, params) as z.infer<typeof uploadPath>;
+        const { name } = parseInput(uploadQuery, Object.fromEntries(url.searchParams)) as z.infer<
+          typeof uploadQuery
+        >;
+        // A response closes once: a file that was opened after that would count as open for ever.
+        if (response.destroyed) throw new HttpError(400, 'The client has left');
+        response.once('close', openFile(actor.tenant));
+        const content = await readFile(request, FILES, null);
+        const body = await recorded(actor, 'file', { disputeId }, async () => {
+          const input = { name, ...content };
+          const { file, replayed } = await disputeFiles.upload(actor.tenant, disputeId, input);
+          return { fileId: file.fileId, replayed };
+        });
+        return { status: 201, body };
+      },
+      uploadQuery,
+    ),
     action(
       /^\/console\/subscriptions\/cancel$/,
       cancelSubscriptionInput,

@@ -21,6 +21,7 @@ import type { ContextFactory, PresentedCredential } from '../caller-context.ts';
 import { bytesOf } from '../documents.ts';
 import { tooManyListItems } from '../list-items.ts';
 import type { PersistedDocuments, Trust } from '../persisted-documents.ts';
+import { REQUEST_PARAMS } from '../request-params.ts';
 import { bytesOfCompiled, type CompiledOperation, compileOperation, createCompiledCache } from './compile.ts';
 
 /** The limit on the cached documents. */
@@ -265,7 +266,7 @@ function parseParams(body: string, persisted: PersistedDocuments): Params | null
   } catch {
     return null;
   }
-  if (!isObject(params) || Object.keys(params).some((name) => !PARAMS.has(name))) return null;
+  if (!isObject(params) || Object.keys(params).some((name) => !REQUEST_PARAMS.has(name))) return null;
   const { variables, operationName, extensions } = params;
   if (extensions != null && !isObject(extensions)) return null;
   const isNamed = extensions !== undefined || params.documentId !== undefined;
@@ -275,14 +276,6 @@ function parseParams(body: string, persisted: PersistedDocuments): Params | null
   if (operationName != null && typeof operationName !== 'string') return null;
   return { query, variables, operationName: operationName || null } as Params;
 }
-
-const PARAMS: ReadonlySet<string> = new Set([
-  'query',
-  'variables',
-  'operationName',
-  'extensions',
-  'documentId',
-]);
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
