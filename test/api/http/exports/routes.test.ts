@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { exportOf, moved, pagesOf } from '../../../../server/src/api/http/exports/export.ts';
+import { exportOf, moved, pagesOf, text } from '../../../../server/src/api/http/exports/export.ts';
 import { createExportRoute } from '../../../../server/src/api/http/exports/routes.ts';
 import { createHttpServer, type HttpServer } from '../../../../server/src/api/http/server.ts';
 import type { Caller } from '../../../../server/src/kernel/caller.ts';
@@ -15,7 +17,7 @@ const KEY = {
 const MAX_ROWS = 700;
 
 /** The length of the list; its page after the first fails if it is broken. */
-let list = { rows: 0, isBroken: false };
+let list: { rows: number; isBroken: boolean; note?: string } = { rows: 0, isBroken: false };
 let open = 0;
 const faults: unknown[] = [];
 let http: HttpServer;
@@ -27,7 +29,7 @@ beforeAll(async () => {
     name: 'numbers',
     rights: ['payouts.read'],
     query: {},
-    columns: [moved('amount', (number) => number)],
+    columns: [moved('amount', (number) => number), text('note', () => list.note)],
     open: () => ({
       pages: (after) =>
         pagesOf(
@@ -63,6 +65,7 @@ beforeAll(async () => {
       isFree: () => true,
       onFault: (fault) => faults.push(fault),
       maxRows: MAX_ROWS,
+      partMs: 200,
     }),
   ]);
 });
@@ -86,4 +89,15 @@ test('A file whose rows cannot be read to the end is cut off, and the fault is r
   await expect(getExport(url, 'numbers.csv', 'ps_live_key')).rejects.toThrow();
   expect(faults.splice(0)).toMatchObject([{ message: 'the database is away' }]);
   expect(open).toBe(0);
+});
+
+test('A client that does not take a part in its time loses the file, and its place', async () => {
+  list = { rows: MAX_ROWS, isBroken: false, note: 'x'.repeat(30_000) };
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write('GET /exports/numbers.csv HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer x\r\n\r\n');
+  await once(socket, 'readable');
+  await expect.poll(() => open, { timeout: 60_000 }).toBe(0);
+  expect(faults).toEqual([]);
+  socket.destroy();
 });

@@ -18,6 +18,8 @@ import { csvOf, EXCELS, type Excel, FORMATS, type Format, ndjsonOf } from './for
 const MAX_ROWS = 1_000_000;
 /** The rows whose text is made at once, some 30 kB: other requests are answered in between. */
 const PART_ROWS = 100;
+/** The time that a client has for a part. One that reads slower, half a kilobyte a second, would hold an export open for good. */
+const PART_MS = 60_000;
 
 /** The limits on exports. */
 export interface ExportLimits {
@@ -44,6 +46,8 @@ export interface ExportDependencies {
   onFault: (fault: unknown) => void;
   /** The most rows of one file. */
   maxRows?: number;
+  /** The time that a client has to take a part of a file. */
+  partMs?: number;
 }
 
 const OWN = {
@@ -107,7 +111,8 @@ async function sendExport(context: RequestContext, dependencies: ExportDependenc
       },
     });
     try {
-      await sendFile(response, wanted, await dependencies.updatesCursor(caller.tenant), () => {
+      const { partMs = PART_MS } = dependencies;
+      await sendFile(response, { ...wanted, partMs }, await dependencies.updatesCursor(caller.tenant), () => {
         if (credential.ended) throw credential.ended;
       });
     } finally {
@@ -149,7 +154,7 @@ type Wanted = Awaited<ReturnType<typeof readRequest>>;
 /** Sends a file. `assertOpen` throws once the credential has ended. */
 async function sendFile(
   response: ServerResponse,
-  wanted: Wanted,
+  wanted: Wanted & { partMs: number },
   updatesCursor: string,
   assertOpen: () => void,
 ): Promise<void> {
@@ -163,7 +168,7 @@ async function sendFile(
         [UPDATES_CURSOR]: updatesCursor,
         [EXACT]: String(wanted.isExact),
       });
-    if (!(await write(response, part))) return;
+    if (!(await write(response, part, wanted.partMs))) return;
   }
   response.end();
 }
@@ -237,11 +242,13 @@ async function* partsOf(
   yield start(figures) + encoder.end({ rows, more, closing: figures });
 }
 
-/** Writes a part, and waits until the client has taken it. Returns false if the client has left. */
-async function write(response: ServerResponse, part: string): Promise<boolean> {
+/** Writes a part, and waits until the client has taken it. Returns false if the client has left, or is too slow. */
+async function write(response: ServerResponse, part: string, partMs: number): Promise<boolean> {
   if (!response.destroyed && part !== '' && !response.write(part))
     await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => response.destroy(), partMs);
       const settle = () => {
+        clearTimeout(timer);
         response.off('drain', settle).off('close', settle);
         resolve();
       };
