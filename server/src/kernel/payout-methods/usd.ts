@@ -36,12 +36,19 @@ export function parseUsdtAddress(text: string): string | null {
 }
 
 /**
- * The contracts of USDT. Those of one chain are refused on the other too: an address is the same 20 bytes on
- * both.
+ * The contracts of USDT, which a person copies for an address of its own. Those of other chains are refused too, because an address
+ * is the same 20 bytes on each, and nobody has a key of these.
  */
-const CONTRACTS = ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', '0xdAC17F958D2ee523a2206206994597C13D831ec7'].map(
-  accountOf,
-);
+const CONTRACTS = [
+  'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+  '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+  // On BNB Chain, Polygon, Arbitrum, Optimism and Avalanche.
+  '0x55d398326f99059fF775485246999027B3197955',
+  '0xc2132D05D31c914a87C6611C10748AEb04B58e8F',
+  '0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9',
+  '0x94b008aA00579c1307B0EF2c499aD98a8ce58e58',
+  '0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7',
+].map(accountOf);
 /**
  * Burn addresses that `isUnspendable` does not recognize: the black hole of TRON's first block, and one of
  * Ethereum.
