@@ -56,6 +56,17 @@ describe('the environment', () => {
     expect(readConfig({ PSA_PORT: '4200' }).unknownVariables).toEqual(['PSA_PORT']);
   });
 
+  test.each(['DATABASE_URI', 'DATABASE_URLS', 'DATABSE_URL', 'PUBLIC_URI'])(
+    'The misspelt %s is found, because a server without the meant one would start with its default',
+    (name) => {
+      expect(readConfig({ [name]: 'hidden' }).unknownVariables).toEqual([name]);
+      const meant = name.startsWith('PUBLIC')
+        ? { PUBLIC_URL: 'http://localhost' }
+        : { DATABASE_URL: 'postgres://a/b' };
+      expect(readConfig({ [name]: 'hidden', ...meant }).unknownVariables).toEqual([]);
+    },
+  );
+
   test('The variables of the environment set the configuration', () => {
     const live = 'ps_live_0123456789abcdef';
     const sandbox = 'ps_test_0123456789abcdef';
@@ -253,6 +264,12 @@ describe('the environment', () => {
     ['PORT', '-1'],
     ['PORT', '65536'],
     ['PORT', '80.5'],
+    ['PORT', '"80"'],
+    ['PSA_DATA_DIR', '"/var/lib/HIDDEN"'],
+    ['PSA_DATA_DIR', "'HIDDEN'"],
+    ['PSA_DATA_DIR', '~/HIDDEN'],
+    ['PSA_DATA_DIR', '$HOME/HIDDEN'],
+    ['PSA_UPSTREAM_WEBHOOK_SECRET', '"whsec_HIDDEN"'],
     ['PORT', '0x50'],
     ['PUBLIC_URL', 'HIDDEN'],
     ['DATABASE_URL', 'postgres://u@db.example/psa?port=HIDDEN'],

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -40,5 +40,13 @@ test.each(['', 'no key', configured.toString('hex')])('A file with %j is refused
   writeFileSync(join(dataDir, 'data.key'), text);
   expect(() => readDataKeys({ dataDir, databaseUrl: undefined, dataKeys: [] })).toThrow(
     'data.key must have keys',
+  );
+});
+
+test('A file that cannot be read is refused in one line', () => {
+  const dataDir = folder();
+  mkdirSync(join(dataDir, 'data.key'));
+  expect(() => readDataKeys({ dataDir, databaseUrl: undefined, dataKeys: [] })).toThrow(
+    /^\S+data\.key cannot be read or written \(EISDIR\)$/,
   );
 });

@@ -98,6 +98,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const values = valuesOf(env);
   const { misspelt, unknown } = findUnknownVariables(values);
   if (misspelt.length > 0) throw new ConfigError(misspelt.join('; '));
+  const quoted = findQuoted(values);
+  if (quoted.length > 0) throw new ConfigError(quoted.join('; '));
   const { success, data, error } = environment.safeParse(values);
   if (!success)
     throw new ConfigError(
@@ -161,6 +163,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     fastPath: data.PSA_FAST_PATH,
     unknownVariables: unknown,
   };
+}
+
+/**
+ * Finds variables whose values stand in quotes, as `docker run --env-file` reads those of an .env file. A folder would have them in its
+ * name, and a secret would verify nothing.
+ */
+function findQuoted(values: Readonly<Record<string, string>>): string[] {
+  return Object.keys(environment.shape)
+    .filter((name) => /^(["']).*\1$/s.test(values[name] ?? ''))
+    .map((name) => `${name} is in quotes, which are not taken away here: write it without them`);
 }
 
 type Environment = z.output<typeof environment>;

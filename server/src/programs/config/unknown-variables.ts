@@ -7,7 +7,10 @@ const MOST_EDITS = 2;
 /** The variables that Kubernetes sets in each container for a service named psa, or `psa-…`. */
 const OF_KUBERNETES = /_SERVICE_HOST$|_SERVICE_PORT(_\w+)?$|_PORT_\d+_(TCP|UDP)(_\w+)?$/;
 
-/** The unknown names of set variables that begin with `PSA_`, in any case of letters. */
+/** Known names without `PSA_` that are long enough for a misspelt one to be recognized. */
+const OTHERS = ['DATABASE_URL', 'PUBLIC_URL'];
+
+/** The unknown names of set variables that begin with `PSA_`, in any case of letters, or are close to another known name. */
 export interface UnknownVariables {
   /** Names within two edits of a known one, each with the sentence that refuses it. */
   misspelt: string[];
@@ -25,10 +28,20 @@ export function findUnknownVariables(values: Readonly<Record<string, string>>): 
   const known = Object.keys(environment.shape).filter((name) => name.startsWith('PSA_'));
   const found: UnknownVariables = { misspelt: [], unknown: [] };
   for (const [name, value] of Object.entries(values)) {
-    if (!/^psa_/i.test(name) || known.includes(name)) continue;
-    const meant = known.find((other) => leven(name.toUpperCase(), other) <= MOST_EDITS);
+    if (!/^psa_/i.test(name)) {
+      // It may be of another program, so that it is named and not refused.
+      const isClose = (other: string) => values[other] === undefined && isMisspelt(name, other);
+      if (OTHERS.some(isClose)) found.unknown.push(name);
+      continue;
+    }
+    if (known.includes(name)) continue;
+    const meant = known.find((other) => isMisspelt(name, other));
     if (meant) found.misspelt.push(`${name} is not known: did you mean ${meant}?`);
     else if (!OF_KUBERNETES.test(name) && !/^(tcp|udp):\/\//.test(value)) found.unknown.push(name);
   }
   return found;
+}
+
+function isMisspelt(name: string, known: string): boolean {
+  return name !== known && leven(name.toUpperCase(), known) <= MOST_EDITS;
 }

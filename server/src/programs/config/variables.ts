@@ -171,7 +171,14 @@ const address = z
   .string()
   .min(1, 'must not be empty')
   .register(formats, { format: 'an address or a host name' });
-const folder = z.string().min(1, 'must not be empty').register(formats, { format: 'a path, or memory' });
+const folder = z
+  .string()
+  .min(1, 'must not be empty')
+  .refine(
+    (text) => !/^(?:~(?:[/\\]|$)|\$)/.test(text),
+    'must not begin with ~ or $, which only a shell replaces',
+  )
+  .register(formats, { format: 'a path, or memory' });
 const otlpProtocol = z
   .enum(
     ['http/json', 'http/protobuf'],

@@ -10,7 +10,7 @@ const FILE = 'data.key';
  * Reads the keys that encrypt files, the newest first: those of the configuration, then those beside PGlite. A first start
  * without either makes one, readable by its owner alone. None if PostgreSQL holds the data and no key is configured: a key
  * on this machine would be unknown to the other instances.
- * @throws ConfigError if the file has no keys
+ * @throws ConfigError if the file has no keys, or cannot be read or written
  */
 export function readDataKeys({
   dataKeys,
@@ -20,8 +20,14 @@ export function readDataKeys({
   if (databaseUrl !== undefined) return dataKeys;
   if (dataDir === 'memory') return dataKeys.length > 0 ? dataKeys : [newSealingKey()];
   const path = join(dataDir, FILE);
-  if (existsSync(path)) return [...dataKeys, ...readKeysOf(path)];
-  return dataKeys.length > 0 ? dataKeys : [writeKey(path)];
+  try {
+    if (existsSync(path)) return [...dataKeys, ...readKeysOf(path)];
+    return dataKeys.length > 0 ? dataKeys : [writeKey(path)];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new ConfigError(`${path} cannot be read or written (${code})`);
+  }
 }
 
 function readKeysOf(path: string): Buffer[] {
