@@ -97,6 +97,14 @@ describe('creating a card payment (section 4.2)', () => {
       [{ valueCents: 100, cancelUrl: 'https://a.example/\r\nX: y' }, /^cancelUrl: must be an absolute http/],
       [{ valueCents: 100, customer: 'Ana' }, /^customer: must be an object$/],
       [{ valueCents: 100, customer: { email: 'ana' } }, /^customer\.email: must be an e-mail address$/],
+      [
+        { valueCents: 100, customer: { email: 'a\u202ea@shop.example' } },
+        /^customer\.email: must be an e-mail address$/,
+      ],
+      [
+        { valueCents: 100, customer: { email: 'ana\u200b@shop.example' } },
+        /^customer\.email: must be an e-mail address$/,
+      ],
       [{ valueCents: 100, customer: { name: 1 } }, /^customer\.name: must be a string$/],
       [
         { valueCents: 100, customer: { taxId: '123.456.789-08' } },

@@ -51,7 +51,8 @@ export const cardAmount = z
 const customerInput = z.object({
   name: nameText({ max: 200 }).nullish(),
   email: plainText({ max: 254 })
-    .refine((text) => /^[^\s@]+@[^\s@]+$/.test(text), 'must be an e-mail address')
+    // Without control and invisible characters: those that turn text show another address, and one without a width is another customer.
+    .refine((text) => /^[^\s@\p{Cc}\p{Cf}]+@[^\s@\p{Cc}\p{Cf}]+$/u.test(text), 'must be an e-mail address')
     .nullish(),
   externalId: longExternalIdText.nullish(),
   taxId: taxIdText.nullish().describe('CPF or CNPJ, with its punctuation or without; shown masked'),
