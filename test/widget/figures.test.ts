@@ -76,3 +76,23 @@ test.each([
   await pass(60_000);
   expect(asked.length).toBe(2);
 });
+
+test('Figures that could not be read again are old, and are read until that succeeds', async () => {
+  const { figures, asked } = open();
+  figures.follow('all');
+  await pass(0);
+  asked[0]!.resolve(1);
+  await pass(5_000);
+  figures.expire();
+  await pass(0);
+  asked[1]!.resolve(refusal(true));
+  await pass(0);
+  expect([figures.value, figures.isOld]).toEqual([1, true]);
+  await pass(5_000);
+  asked[2]!.resolve(refusal(true));
+  await pass(5_000);
+  expect([figures.value, figures.isOld, asked.length]).toEqual([1, true, 4]);
+  asked[3]!.resolve(2);
+  await pass(0);
+  expect([figures.value, figures.isOld]).toEqual([2, false]);
+});

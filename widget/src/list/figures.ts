@@ -6,7 +6,7 @@ const READ_EVERY_MS = 5_000;
 /** Figures of a whole list that the server adds up: read at once for another filter, and again while rows change. */
 export class Figures<Answer> {
   value: Answer | undefined;
-  /** Whether the value is that of another filter, until the server answers. */
+  /** Whether the value is that of another filter, until the server answers, or could not be read again. */
   isOld = false;
   /** The filter of the figures; empty if there are none. */
   key = '';
@@ -14,6 +14,8 @@ export class Figures<Answer> {
   readonly #read: () => Promise<Answer>;
   readonly #onRead: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether the value is that of another filter. */
+  #isOfAnother = false;
   /** The reading in progress; one of another filter does not count. */
   #reading: object | undefined;
   /** Whether a row has changed during it. */
@@ -34,7 +36,7 @@ export class Figures<Answer> {
     this.#readAt = 0;
     this.key = key;
     if (!key) this.value = undefined;
-    this.isOld = Boolean(this.value);
+    this.isOld = this.#isOfAnother = Boolean(this.value);
     this.expire();
   }
 
@@ -57,14 +59,15 @@ export class Figures<Answer> {
       const value = await this.#read();
       if (reading !== this.#reading) return;
       this.value = value;
+      this.isOld = false;
     } catch (error) {
       if (reading !== this.#reading) return;
-      if (this.isOld) this.value = undefined;
-      // Figures that are there wait for the next change of a row.
-      this.#isExpired ||= !this.value && (error as CheckoutError).retryable;
+      if (this.#isOfAnother) this.value = undefined;
+      this.isOld = Boolean(this.value);
+      this.#isExpired ||= (error as CheckoutError).retryable;
     }
     this.#reading = undefined;
-    this.isOld = false;
+    this.#isOfAnother = false;
     if (this.#isExpired) this.expire();
     this.#onRead();
   }
