@@ -1,12 +1,12 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { ref } from 'lit/directives/ref.js';
 import { formatTime } from '../demo/shared/format.ts';
-import { postJson } from '../demo/shared/post-json.ts';
+import { isLost, postJson } from '../demo/shared/post-json.ts';
 import type { Api } from './api.ts';
 import { PagedList } from './paged-list.ts';
 import './secret.ts';
 import { timeOf } from './time.ts';
-import { isLost, messageOf, postWithKey } from './write.ts';
+import { messageOf, postWithKey } from './write.ts';
 
 interface Key {
   keyId: string;
@@ -23,7 +23,8 @@ interface Keys {
   mostKeys: number;
   permissions: readonly string[];
   ownKeyId: string | null;
-  requests: { limit: number; remaining: number; resetAt: string };
+  /** The account's in this minute, and since midnight in Brasília. */
+  requests: { limit: number; remaining: number; resetAt: string; today: number };
 }
 
 const PERMISSIONS: Readonly<Record<string, string>> = {
@@ -39,7 +40,7 @@ const REFUSALS = {
   LIMIT_REACHED: 'A conta já tem o máximo de chaves ativas. Revogue uma antes de criar outra.',
 };
 
-/** The API keys of the environment: made, limited and revoked; and the requests of this minute. */
+/** The API keys of the environment: made, limited and revoked; and the requests of this minute and this day. */
 export class ConsoleKeys extends LitElement {
   static override properties = {
     api: { attribute: false },
@@ -169,10 +170,10 @@ export class ConsoleKeys extends LitElement {
     `;
   }
 
-  #renderRequests({ limit, remaining, resetAt }: Keys['requests']): TemplateResult {
+  #renderRequests({ limit, remaining, resetAt, today }: Keys['requests']): TemplateResult {
     return html`<p class="hint">
       Neste minuto a conta usou ${limit - remaining} de ${limit} requisições, pela API REST e por este console. O limite volta
-      inteiro às ${formatTime(new Date(resetAt), this.api.now())}.
+      inteiro às ${formatTime(new Date(resetAt), this.api.now())}. Hoje ${today === 1 ? 'foi 1' : `foram ${today.toLocaleString('pt-BR')}`}, com as recusadas.
       <button type="button" class="secondary" @click=${this.#list.reload}>Contar de novo</button>
     </p>`;
   }

@@ -11,6 +11,7 @@ import { iconRoute } from '../api/http/icon.ts';
 import { assertAvailable } from '../api/http/listen.ts';
 import { createHttpServer, type Deadlines } from '../api/http/server.ts';
 import { widgetRoute } from '../api/http/widget-files.ts';
+import { createDayCounts } from '../api/limits/day-counts.ts';
 import { createExportLimits } from '../api/limits/exports.ts';
 import { createFileSlots } from '../api/limits/open-slots.ts';
 import { createRequestLimit } from '../api/limits/requests.ts';
@@ -327,7 +328,12 @@ export async function createApp({
     closing.push(() => limits.release().catch(onFault));
     const strangers = createStrangerLimits({ sql: database.sql, clock, perMinute: testing.strangerLimit });
     closing.push(() => strangers.release().catch(onFault));
-    const takeRequest = createRequestLimit({ sql: database.sql, clock, limit: testing.restLimit });
+    const requestsOf = createDayCounts({ sql: database.sql, clock });
+    closing.push(requestsOf.release);
+    const takeRequest = createRequestLimit({
+      ...{ sql: database.sql, clock, limit: testing.restLimit },
+      count: requestsOf.count,
+    });
     const openFile = createFileSlots();
     const addressOf = createClientAddress(config.trustedProxies);
     const cursorsFor = createCursors(runtime.cursorKey);
@@ -496,6 +502,8 @@ export async function createApp({
             // Everybody who reaches an open console in front of another service would move real money.
             operations: config.console === 'open' && config.upstream ? null : consoleOperations,
             offered: offeredActions(config.upstream?.families ?? null),
+            isFacade: Boolean(config.upstream),
+            requestsToday: requestsOf.today,
             documents: { graphiql: config.demo, rest: !config.upstream },
             ...{ callers, addressOf, strangers, takeRequest, openFile, cursorsFor, clock, log, publicUrl },
           })),

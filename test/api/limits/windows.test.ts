@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDayCounts } from '../../../server/src/api/limits/day-counts.ts';
 import { createRequestLimit } from '../../../server/src/api/limits/requests.ts';
 import { createRootFieldLimits } from '../../../server/src/api/limits/root-fields.ts';
 import { addToCounts, takeFromCounts } from '../../../server/src/api/limits/store.ts';
@@ -16,7 +17,7 @@ import {
 } from '../../support/database.ts';
 import { deferred } from '../../support/deferred.ts';
 import { generated } from '../../support/scale.ts';
-import { interceptStatements, recordStatements } from '../../support/statements.ts';
+import { failStatements, interceptStatements, recordStatements } from '../../support/statements.ts';
 
 const HOUR = 3_600_000;
 const NOW = createManualClock().now();
@@ -227,6 +228,32 @@ describeOnDatabase('windows', (open) => {
     expect(answers.filter((answer) => answer.admitted)).toHaveLength(119);
     expect(await instances[1]!('acc_1')).toEqual({ admitted: false, limit: 120, remaining: 0, resetAt });
     expect((await instances[1]!('acc_2')).admitted).toBe(true);
+  });
+
+  test('a day in São Paulo is counted over all instances, and a database that is away loses nothing', async () => {
+    // It is 23:59:30 in São Paulo.
+    const clock = createManualClock(new Date('2026-03-03T02:59:30Z'));
+    let isAway = false;
+    const failing = failStatements(database, (text) => isAway && text.includes('insert into rate_window'));
+    const [one, other] = [database, failing].map(({ sql }) => createDayCounts({ sql, clock })) as [
+      ReturnType<typeof createDayCounts>,
+      ReturnType<typeof createDayCounts>,
+    ];
+    for (const counts of [one, one, other]) counts.count('acc_day');
+    expect(await one.today('acc_day')).toBe(2);
+    clock.advance(10_000);
+    await expect.poll(() => one.today('acc_day'), { timeout: 60_000 }).toBe(3);
+    isAway = true;
+    other.count('acc_day');
+    expect([await other.today('acc_day'), await one.today('acc_day')]).toEqual([4, 3]);
+    isAway = false;
+    await other.release();
+    expect([await one.today('acc_day'), await one.today('acc_other')]).toEqual([4, 0]);
+    clock.advance(20_000);
+    expect(await one.today('acc_day')).toBe(0);
+    one.count('acc_day');
+    expect(await other.today('acc_day')).toBe(0);
+    expect(await one.today('acc_day')).toBe(1);
   });
 
   test('the request limit of an account can be set by a test', async () => {

@@ -415,3 +415,25 @@ test('Wrong keys and sessions are bounded for each network, and do not lock out 
   expect((await post(app, 'sign-out', {}, { cookie: next })).status).toBe(200);
   expect((await post(app, 'sign-out', {}, { cookie: next })).status).toBe(200);
 });
+
+test('A cookie that a server does not know is counted before it costs a query, and not where it is a session', async () => {
+  const app = await start({ PSA_CONSOLE: 'on' }, { strangerLimit: 3 });
+  const { cookie } = await signIn(app, LIVE_KEY);
+  const committer = createCommitter({ ...app, onCommit: () => undefined });
+  const { begin } = createSessionService({ ...app, committer, prepare: prepareToken });
+  const key = await app.database.sql
+    .selectFrom('console_session')
+    .select(['account_id', 'key_id'])
+    .executeTakeFirstOrThrow();
+  const caller = {
+    tenant: { accountId: key.account_id, environment: 'live' },
+    credential: { kind: 'api_key', id: key.key_id, permissions: [] },
+  } as unknown as Caller;
+  /** A session that another instance has begun. */
+  const elsewhere = async () => `psa_console=${(await begin(caller)).text}`;
+  const statusOf = async (text: string) => (await post(app, 'token', {}, { cookie: text })).status;
+  for (let nth = 0; nth < 5; nth += 1) expect(await statusOf(await elsewhere())).toBe(201);
+  const [late, guess] = [await elsewhere(), 'psa_console=ps_session_guess'];
+  expect([await statusOf(guess), await statusOf(guess), await statusOf(guess)]).toEqual([401, 401, 401]);
+  expect([await statusOf(guess), await statusOf(late), await statusOf(cookie)]).toEqual([429, 429, 201]);
+});

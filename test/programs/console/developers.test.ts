@@ -65,6 +65,8 @@ test('A session that revokes its own key has ended, and the minute of the accoun
   const { body } = await own.post('keys');
   expect(body).toMatchObject({ mostKeys: 10, requests: { limit: 100_000 } });
   expect(body.requests.remaining).toBeLessThan(100_000);
+  await app.rest(LIVE_KEY).get('/wallet');
+  expect((await session.post('keys')).body.requests.today).toBe(body.requests.today + 2);
   const { ownKeyId: keyId } = body;
   expect((await own.post('keys/revoke', { keyId, key })).status).toBe(200);
   expect((await own.post('keys')).status).toBe(401);

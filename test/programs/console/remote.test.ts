@@ -28,7 +28,7 @@ async function post(path: string, input: unknown, headers: Record<string, string
 
 test('The key of the account opens it, and what the service does not have is refused by its name', async () => {
   const { status, body, cookies } = await post('sign-in', { key: LIVE_KEY });
-  expect([status, body.mayWrite, body.actions]).toEqual([201, true, []]);
+  expect([status, body.mayWrite, body.actions, body.isFacade]).toEqual([201, true, [], true]);
   const { wallet } = await pair.facade.client(body.token).request('{ wallet { balanceCents } }');
   expect(wallet.balanceCents).toBe(0);
   const headers = { cookie: cookies[0]!.split(';')[0]! };

@@ -11,15 +11,18 @@ export function createRequestLimit({
   sql,
   clock,
   limit = REQUESTS_A_MINUTE,
+  count = () => undefined,
 }: {
   sql: Sql;
   clock: Clock;
   /** Requests a minute. Tests and benchmarks replace the document's. */
   limit?: number | undefined;
+  /** Is called for each request of an account, also for one that is refused. */
+  count?: (accountId: string) => void;
 }): TakeRequest {
   const windows = createWindows({ sql, clock, name: 'v1', limit, chunk: 1 });
-  return async (accountId) => ({
-    admitted: await windows.take(accountId),
-    ...windows.peek(accountId),
-  });
+  return async (accountId) => {
+    count(accountId);
+    return { admitted: await windows.take(accountId), ...windows.peek(accountId) };
+  };
 }

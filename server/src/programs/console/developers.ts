@@ -67,6 +67,7 @@ export function createDeveloperRoutes({
   operations,
   sameOrigin: { action },
   actions: { admit, admitWithKey, recorded },
+  requestsToday,
   cursorsFor,
   clock,
 }: {
@@ -74,6 +75,7 @@ export function createDeveloperRoutes({
   operations: () => DeveloperOperations;
   sameOrigin: SameOrigin;
   actions: Actions;
+  requestsToday: (accountId: string) => Promise<number>;
   cursorsFor: CursorsFor;
   clock: Clock;
 }): Route[] {
@@ -93,7 +95,8 @@ export function createDeveloperRoutes({
 
   return [
     action(/^\/console\/keys$/, noInput, async (_, context) => {
-      const { tenant, session, requests } = await admit(context);
+      const { tenant, session, ...actor } = await admit(context);
+      const requests = { ...actor.requests, today: await requestsToday(tenant.accountId) };
       const keys = operations().keys && (await keysOf(tenant)).map(shownKey);
       const ownKeyId = session?.key.id ?? null;
       return { body: { keys, mostKeys: MAX_ACTIVE_KEYS, permissions: PERMISSIONS, ownKeyId, requests } };

@@ -26,6 +26,8 @@ import {
 import { type Clock, secondsUntil } from '../../kernel/clock.ts';
 import type { CursorsFor } from '../../kernel/cursor.ts';
 import { RateLimitError, UnauthenticatedError, ValidationError } from '../../kernel/errors.ts';
+import { hashSecret } from '../../kernel/ids.ts';
+import { createLRUCache } from '../../kernel/lru-cache.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Log } from '../../state/db/log.ts';
 import { type Actor, createActions, keyText } from './actions.ts';
@@ -43,16 +45,20 @@ export interface ConsoleDependencies {
   operations: (() => ConsoleOperations & DeveloperOperations & SubaccountOperations) | null;
   /** The changes that the service takes: a page has no buttons for others. */
   offered: readonly ConsoleAction[];
+  /** Whether another service is behind this server. */
+  isFacade: boolean;
   /** The documents that this server has beside the console. */
   documents: Documents;
   cursorsFor: CursorsFor;
   takeRequest: TakeRequest;
+  /** Counts the requests of an account since midnight in São Paulo. */
+  requestsToday: (accountId: string) => Promise<number>;
   openFile: OpenFile;
   callers: Admission & {
     authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
   };
   addressOf: ClientAddress;
-  strangers: { take(address: string): void | Promise<void> };
+  strangers: { take(address: string): void | Promise<void>; putBack(address: string): void };
   clock: Clock;
   log: Log;
   publicUrl: string;
@@ -83,6 +89,8 @@ interface Entry {
   actions: readonly ConsoleAction[];
   /** Whether transfers to subaccounts and payouts of them may be requested. */
   mayPaySubaccounts: boolean;
+  /** Whether another service is behind this server, which may not have the list of a page. */
+  isFacade: boolean;
   documents: Documents;
 }
 
@@ -102,9 +110,11 @@ export function createConsoleRoutes({
   sessions,
   operations,
   offered,
+  isFacade,
   documents,
   cursorsFor,
   takeRequest,
+  requestsToday,
   openFile,
   callers,
   addressOf,
@@ -130,18 +140,33 @@ export function createConsoleRoutes({
     ].join('; '),
   });
 
-  /** Finds the session of a request; null if there is none. */
+  /** The hashes of the cookies of sessions that this server has found. */
+  const known = createLRUCache<true>(KNOWN_BYTES);
+
+  /**
+   * Finds the session of a request; null if there is none. A cookie that is not known is counted before it costs a query.
+   * @throws RateLimitError
+   */
   async function findSession({ request }: RequestContext): Promise<Session | null> {
     const text = readCookie(request, cookieName);
-    return text === null ? null : sessions.find(text);
+    if (text === null) return null;
+    const hash = hashSecret(text);
+    const isKnown = known.has(hash);
+    const address = addressOf(request);
+    if (!isKnown) await strangers.take(address);
+    const session = await sessions.find(text);
+    // A request with a session is not counted: a neighbor cannot lock out who is signed in.
+    if (session && !isKnown) strangers.putBack(address);
+    if (session) known.set(hash, true);
+    else known.delete(hash);
+    return session;
   }
 
   /** @throws UnauthenticatedError, and RateLimitError for a network that has no session too often */
   async function sessionOf(context: RequestContext): Promise<Session> {
     const session = await findSession(context);
     if (session) return session;
-    // A request with a session is not counted: a neighbor cannot lock out who is signed in.
-    await strangers.take(addressOf(context.request));
+    if (readCookie(context.request, cookieName) === null) await strangers.take(addressOf(context.request));
     throw new UnauthenticatedError('Sign in with an API key');
   }
 
@@ -196,6 +221,7 @@ export function createConsoleRoutes({
       mayWrite,
       actions: mayWrite ? offered : [],
       mayPaySubaccounts: may(session.caller, 'subaccounts.manage'),
+      isFacade,
       documents,
     };
   }
@@ -217,6 +243,7 @@ export function createConsoleRoutes({
       mayWrite: operations !== null,
       actions: operations ? offered : [],
       mayPaySubaccounts: operations !== null,
+      isFacade,
       documents,
     };
   }
@@ -232,6 +259,7 @@ export function createConsoleRoutes({
     await countRequest(caller.tenant);
     await endSession(context);
     const { session, text } = await sessions.begin(caller);
+    known.set(hashSecret(text), true);
     audit('signed in', session);
     return { status: 201, body: await enter(session), headers: cookie(text, SESSION_SECONDS) };
   });
@@ -253,7 +281,7 @@ export function createConsoleRoutes({
   const writes = operations
     ? [
         ...createWriteRoutes({ operations, sameOrigin, actions, openFile }),
-        ...createDeveloperRoutes({ operations, sameOrigin, actions, cursorsFor, clock }),
+        ...createDeveloperRoutes({ operations, sameOrigin, actions, requestsToday, cursorsFor, clock }),
         ...createSubaccountRoutes({ operations, sameOrigin, actions }),
       ]
     : [];
@@ -261,6 +289,8 @@ export function createConsoleRoutes({
 }
 
 const COOKIE = 'psa_console';
+/** The memory for the sessions that a server knows: some three thousand. */
+const KNOWN_BYTES = 1_000_000;
 
 /** @throws any other error than that of a key that is not known */
 function toNull(error: unknown): null {
