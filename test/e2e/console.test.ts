@@ -383,7 +383,9 @@ describe('the console of a full account', () => {
   it('A subaccount is found by its identifier, gets a transfer, and is paid out after its fee was shown', async () => {
     await app.rest().post('/subaccounts', { name: `<b>Ana</b> ${'x'.repeat(150)}`, externalId: 'cliente-7' });
     await app.controls.credit(await firstTenant(), 10_000);
-    const { page, context } = await visit('subaccounts');
+    const visitor = await visit('subaccounts');
+    visitor.expectProblems(/Failed to load/);
+    const { page, context } = visitor;
     await injectAxe(context);
     await page.reload();
     await signIn(page);
@@ -399,8 +401,20 @@ describe('the console of a full account', () => {
       await page.getByRole('button', { name: 'Confirmar', exact: true }).click();
     };
     await page.locator('#transfer-amount').fill('50,00');
+    // The transfer is made, and its answer is lost.
+    await page.route('**/console/subaccounts/transfers', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
     await request('Transferir');
-    await page.getByText(/R\$\s50,00 transferidos/).waitFor();
+    await page.getByText('Sem resposta: o pedido pode ter sido feito.').waitFor();
+    await page.unroute('**/console/subaccounts/transfers');
+    await page.reload();
+    await page.getByText('O último pedido ficou sem resposta').waitFor();
+    expect(await page.locator('#transfer-amount').inputValue()).toBe('50,00');
+    expect(await findViolations(page)).toEqual([]);
+    await request('Transferir');
+    await page.getByText(/R\$\s50,00 foram transferidos uma vez/).waitFor();
     await page.locator('#payout-amount').fill('20,00');
     await page.locator('#payout-pixKey').fill('ana@example.com');
     await page.getByRole('button', { name: 'Continuar' }).click();

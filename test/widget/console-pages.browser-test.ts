@@ -133,15 +133,26 @@ it('Content that was added is added again under another key, and lost content un
     keys.push(JSON.parse(body).idempotencyKey);
     return Response.json({}, { status: keys.length === 1 ? 502 : 201 });
   });
-  const form = new ConsoleContentForm();
-  form.productId = 'p';
-  document.body.append(form);
-  onTestFinished(() => form.remove());
-  await form.updateComplete;
-  for (const count of [1, 2, 3]) {
-    form.querySelector('textarea')!.value = 'A-1';
+  for (const [before, count] of [
+    ['', 1],
+    ['A-1', 2],
+    ['', 3],
+  ] as const) {
+    // Each is the form of another page, as after a reload.
+    const form = new ConsoleContentForm();
+    form.productId = 'p';
+    document.body.append(form);
+    onTestFinished(() => form.remove());
+    await form.updateComplete;
+    const field = form.querySelector('textarea')!;
+    expect([field.value, form.textContent!.includes('O último envio ficou sem resposta')]).toEqual([
+      before,
+      before !== '',
+    ]);
+    field.value = 'A-1';
     form.querySelector('form')!.requestSubmit();
     await waitFor(() => expect([keys.length, form.busy]).toEqual([count, false]));
+    form.remove();
   }
   expect(keys[1]).toBe(keys[0]);
   expect(keys[2]).not.toBe(keys[1]);

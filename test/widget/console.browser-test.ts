@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { createSharedFilter } from '../../widget/console/address.ts';
 import { type Api, query } from '../../widget/console/api.ts';
 import '../../widget/console/console.ts';
-import { KeptRequest } from '../../widget/console/kept-request.ts';
 import { askForKey } from '../../widget/console/key-dialog.ts';
 import type { ConsoleTasks } from '../../widget/console/tasks.ts';
 import { answerTo, requestWithKey, uploadFile } from '../../widget/console/write.ts';
+import { KeptRequest } from '../../widget/demo/shared/kept-request.ts';
 import { waitFor } from './patience.ts';
 
 // The console in front of a server that is made here. test/e2e/console.test.ts has the real one.
@@ -15,6 +15,9 @@ let posted: { path: string; input: unknown }[];
 let tokens: number;
 let account: string;
 let scopes: string[];
+let isFacade: boolean;
+/** The root fields that a query is refused, each with its code. */
+let refused: Record<string, string>;
 /** The token that has not expired. */
 let valid: string;
 /** The answers of the routes, besides the token's. */
@@ -25,12 +28,19 @@ beforeEach(() => {
   tokens = 0;
   account = 'acc_1';
   scopes = [];
+  isFacade = false;
+  refused = {};
   answers = {};
   vi.stubGlobal('fetch', async (path: string, { headers, body }: RequestInit & { body: string }) => {
     if (path.endsWith('/graphql')) {
       const isValid = new Headers(headers).get('authorization') === `Bearer ${valid}`;
       return Response.json(
-        isValid ? { data: {} } : { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
+        isValid
+          ? {
+              data: {},
+              errors: Object.entries(refused).map(([name, code]) => ({ path: [name], extensions: { code } })),
+            }
+          : { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
       );
     }
     posted.push({ path, input: typeof body === 'string' ? JSON.parse(body) : body });
@@ -52,16 +62,16 @@ function enter(): object {
   const key = { name: null, hint: null };
   const documents = { graphiql: false, rest: true };
   const may = { mayWrite: true, mayPaySubaccounts: true, actions: ['refund'] };
-  return { token: valid, now, environment: 'live', account, scopes, key, ...may, documents };
+  return { token: valid, now, environment: 'live', account, scopes, key, ...may, isFacade, documents };
 }
 
 /** Opens the console's first page. */
-async function open(): Promise<Api> {
-  document.body.append(document.createElement('console-app'));
+async function open(parent = document.body): Promise<Api> {
+  parent.append(document.createElement('console-app'));
   let api: Api | undefined;
   await waitFor(() => {
     api = document.querySelector<ConsoleTasks>('console-tasks')?.api;
-    expect(api?.token).toBe('token-1');
+    expect(api?.token).toBe(`token-${tokens}`);
   });
   return api!;
 }
@@ -106,12 +116,237 @@ it('what a tab has kept of an account is not offered to another one', async () =
   await kept.post('./payouts', 'of 1', {});
   valid = '';
   await query(api, '{a}', {});
-  expect(new KeptRequest('payout').restore()).toBe('of 1');
+  expect(new KeptRequest('payout').lost).toBe('of 1');
   valid = '';
   account = 'acc_2';
   await query(api, '{a}', {});
   expect(api.leaving.aborted).toBe(true);
-  expect(new KeptRequest('payout').restore()).toBeNull();
+  expect(new KeptRequest('payout').lost).toBeNull();
+});
+
+it('the navigation leaves out what the service behind the server does not have', async () => {
+  isFacade = true;
+  refused = { products: 'NOT_OFFERED', subaccounts: 'NOT_OFFERED', disputes: 'FORBIDDEN' };
+  await open();
+  const names = () => [...document.querySelectorAll('nav a')].map(({ textContent }) => textContent);
+  await waitFor(() => expect(names()).not.toContain('Produtos'));
+  expect(names()).not.toContain('Subcontas');
+  expect(names()).toContain('Disputas');
+  expect(names()).toContain('Assinaturas');
+});
+
+describe('a request whose answer was lost, after a reload', () => {
+  const keysOf = (path: string) =>
+    posted
+      .filter((each) => each.path === path)
+      .map(({ input }) => (input as { idempotencyKey: string }).idempotencyKey);
+  /** Places a form as a page does that has just been opened. */
+  async function place<Form extends HTMLElement & { updateComplete: Promise<boolean> }>(
+    form: Form,
+    values: object,
+  ): Promise<Form> {
+    const api = { ...(await open()), asksForKey: false };
+    document.body.append(Object.assign(form, { api }, values));
+    onTestFinished(() => form.remove());
+    await form.updateComplete;
+    return form;
+  }
+  const subaccount = { subaccountId: 'sacc_1', name: 'Ana' };
+  const lose = async (name: string, path: string, input: unknown) => {
+    answers[path] = [502, {}];
+    await new KeptRequest<unknown>(name).post(path, input, {});
+  };
+
+  it('a transfer is offered under its key, for its own subaccount alone', async () => {
+    const path = './subaccounts/transfers';
+    const { ConsoleTransfer } = await import('../../widget/console/subaccount-transfer.ts');
+    await lose('transfer sacc_1', path, 5_000);
+    const form = await place(new ConsoleTransfer(), { subaccount });
+    expect(form.querySelector('input')!.value).toBe('50,00');
+    expect(form.textContent).toContain('O último pedido ficou sem resposta');
+    answers[path] = [201, { refId: 'x', replayed: true }];
+    form.querySelector('form')!.requestSubmit();
+    await waitFor(() => expect(form.textContent).toContain('foram transferidos uma vez'));
+    expect(form.textContent).not.toContain('Esquecer');
+    expect(keysOf(path)[1]).toBe(keysOf(path)[0]);
+
+    await lose('transfer sacc_1', path, 5_000);
+    document.querySelector('console-app')!.remove();
+    const other = { subaccount: { subaccountId: 'sacc_2', name: 'Bia' } };
+    expect((await place(new ConsoleTransfer(), other)).querySelector('input')!.value).toBe('');
+  });
+
+  it('a transfer that is dropped is a new one', async () => {
+    const path = './subaccounts/transfers';
+    const { ConsoleTransfer } = await import('../../widget/console/subaccount-transfer.ts');
+    await lose('transfer sacc_1', path, 5_000);
+    const form = await place(new ConsoleTransfer(), { subaccount });
+    form.querySelector<HTMLElement>('.secondary')!.click();
+    await form.updateComplete;
+    expect(form.querySelector('.secondary')).toBeNull();
+    answers[path] = [201, { refId: 'x', replayed: false }];
+    form.querySelector('input')!.value = '50,00';
+    form.querySelector('form')!.requestSubmit();
+    await waitFor(() => expect(form.textContent).toContain('transferidos.'));
+    expect(keysOf(path)[1]).not.toBe(keysOf(path)[0]);
+  });
+
+  it('a payout of a subaccount is offered under its key, and another one in its place conflicts', async () => {
+    const path = './subaccounts/payouts';
+    const { ConsoleSubaccountPayout } = await import('../../widget/console/subaccount-payout.ts');
+    const draft = {
+      ...{ subaccountId: 'sacc_1', amountCents: 2_000 },
+      ...{ pixKey: 'ana@example.com', pixKeyType: 'email' },
+    };
+    await lose('subaccount payout sacc_1', path, draft);
+    const form = await place(new ConsoleSubaccountPayout(), { subaccount });
+    const values = [...form.querySelectorAll<HTMLInputElement>('input, select')].map(({ value }) => value);
+    expect(values).toEqual(['20,00', 'ana@example.com', 'email']);
+    form.querySelector('input')!.value = '30,00';
+    answers['./subaccounts/payout-terms'] = [201, { pixKey: 'ana@example.com', fees: null }];
+    answers[path] = [409, { code: 'IDEMPOTENCY_CONFLICT', fields: [] }];
+    form.querySelector('form')!.requestSubmit();
+    await waitFor(() => expect(form.querySelector('.buttons .primary')).not.toBeNull());
+    form.querySelector<HTMLElement>('.buttons .primary')!.click();
+    await waitFor(() => expect(form.textContent).toContain('O saque anterior chegou'));
+    expect(keysOf(path)[1]).toBe(keysOf(path)[0]);
+  });
+
+  it('a refund is offered under its key by the pages of its sale and of all', async () => {
+    const path = './refunds';
+    const { ConsoleLostRefunds, requestRefund } = await import('../../widget/console/refunds.ts');
+    const refund = { type: 'payment', reference: 'psa_1', amountCents: 500 } as const;
+    answers[path] = [502, {}];
+    const api = { ...(await open()), asksForKey: false };
+    await expect(requestRefund(api, refund)).rejects.toThrow();
+    document.querySelector('console-app')!.remove();
+    const other = await place(new ConsoleLostRefunds(), { reference: 'psa_2' });
+    expect(other.textContent).toBe('');
+    document.querySelector('console-app')!.remove();
+    const notice = await place(new ConsoleLostRefunds(), {});
+    expect(notice.querySelector('[data-refund]')!.textContent).toMatch(/R\$\s5,00 da venda\s+psa_1/);
+    answers[path] = [201, {}];
+    notice.querySelector<HTMLElement>('.primary')!.click();
+    await waitFor(() => expect(notice.querySelector('.done')!.textContent).toMatch(/5,00 pedido, uma vez/));
+    expect(notice.querySelector('[data-refund]')).toBeNull();
+    await requestRefund(api, refund);
+    const [lost, repeated, next] = keysOf(path);
+    expect(repeated).toBe(lost);
+    expect(next).not.toBe(lost);
+  });
+});
+
+it('an open delivery is read again, at once where it is sent again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const now = '2026-03-02T10:35:00Z';
+  const row = {
+    ...{ webhookId: 'whd_1', event: 'payment.paid', status: 'EXHAUSTED', url: 'https://a.example' },
+    ...{ createdAt: now, nextAttemptAt: null },
+  };
+  let count = 1;
+  let isAway = false;
+  vi.stubGlobal('fetch', async (path: string, { body }: { body: string }) => {
+    if (path.endsWith('redeliver')) {
+      count += 1;
+      return Response.json({});
+    }
+    if (!JSON.parse(body).query.includes('ConsoleDelivery('))
+      return Response.json({
+        data: {
+          webhookDeliveries: {
+            totalCount: 1,
+            nodes: [row],
+            pageInfo: { hasNextPage: false, endCursor: null },
+          },
+        },
+      });
+    if (isAway) throw new TypeError('away');
+    const attempts = Array.from({ length: count }, (_, index) => ({
+      ...{ number: index + 1, at: now, responseStatus: 500, error: null, durationMs: 1 },
+      ...{ responseBody: null, responseBodyTruncated: false },
+    }));
+    return Response.json({ data: { webhookDelivery: { payload: '{}', attempts } } });
+  });
+  const { ConsoleDeliveries } = await import('../../widget/console/deliveries.ts');
+  const api = { token: '', now: () => new Date(now), mayWrite: true };
+  const list = Object.assign(new ConsoleDeliveries(), { api });
+  document.body.append(list);
+  onTestFinished(() => list.remove());
+  await waitFor(() => expect(list.querySelector('details')).not.toBeNull());
+  expect(list.querySelector('summary')!.textContent).toContain('Não entregue');
+  list.querySelector('details')!.open = true;
+  const shows = (nth: number) => waitFor(() => expect(list.textContent).toContain(`${nth}ª tentativa`));
+  await shows(1);
+  list.querySelector<HTMLElement>('details button')!.click();
+  await shows(2);
+  count = 3;
+  await vi.advanceTimersByTimeAsync(15_000);
+  await shows(3);
+  isAway = true;
+  await vi.advanceTimersByTimeAsync(15_000);
+  await shows(3);
+  expect(list.textContent).not.toContain('não pôde ser lido');
+});
+
+it('the requests of this minute and of this day are shown', async () => {
+  const requests = { limit: 120, remaining: 118, resetAt: '2026-03-02T10:36:00Z', today: 1234 };
+  answers['./keys'] = [200, { keys: [], mostKeys: 10, permissions: [], ownKeyId: null, requests }];
+  const api = await open();
+  const { ConsoleKeys } = await import('../../widget/console/keys.ts');
+  const page = Object.assign(new ConsoleKeys(), { api });
+  document.body.append(page);
+  onTestFinished(() => page.remove());
+  await waitFor(() => expect(page.textContent).toContain('usou 2 de 120 requisições'));
+  expect(page.textContent).toContain('Hoje foram 1.234, com as recusadas.');
+});
+
+it('the focus stays in its card where its row goes, and goes to the page with the session', async () => {
+  const token = {
+    ...{ tokenId: 'tok_1', kind: 'checkout', status: 'active', createdAt: '2026-03-02T10:35:00Z' },
+    ...{ expiresAt: null, allowedOrigins: [], ofConsole: false, scopes: null },
+  };
+  answers['./tokens'] = [201, { tokens: [token], next: null }];
+  const main = document.createElement('main');
+  main.tabIndex = -1;
+  document.body.append(main);
+  onTestFinished(() => main.remove());
+  const api = await open(main);
+  const { ConsoleTokens } = await import('../../widget/console/tokens.ts');
+  const page = Object.assign(new ConsoleTokens(), { api, className: 'card' });
+  document.body.append(page);
+  onTestFinished(() => page.remove());
+  await waitFor(() => expect(page.querySelector('li button')).not.toBeNull());
+  answers['./tokens'] = [201, { tokens: [], next: null }];
+  page.querySelector<HTMLElement>('li button')!.focus();
+  page.querySelector<HTMLElement>('li button')!.click();
+  await waitFor(() => expect(dialog()).not.toBeNull());
+  dialog()!.querySelector<HTMLElement>('.primary')!.click();
+  await waitFor(() => expect(page.textContent).toContain('Nenhum token.'));
+  expect(document.activeElement?.textContent).toBe('Token encerrado.');
+  page.remove();
+
+  document.querySelector<HTMLElement>('.session button')!.focus();
+  document.querySelector<HTMLElement>('.session button')!.click();
+  await waitFor(() => expect(document.querySelector('#key')).not.toBeNull());
+  expect(document.activeElement).toBe(main);
+});
+
+it('a sale that was canceled is said so where its button was', async () => {
+  const { ConsoleCancel } = await import('../../widget/console/cancel.ts');
+  const sale = { __typename: 'CardPayment', reference: 'PSC-1', status: 'PENDING' };
+  const card = document.createElement('section');
+  card.className = 'card';
+  const button = Object.assign(new ConsoleCancel(), { api: { actions: ['cancel'] }, sale });
+  card.append(button);
+  document.body.append(card);
+  onTestFinished(() => card.remove());
+  await button.updateComplete;
+  button.querySelector('button')!.click();
+  await waitFor(() => expect(document.activeElement?.textContent).toBe('Manter a venda'));
+  button.querySelector<HTMLElement>('.primary')!.focus();
+  button.querySelector<HTMLElement>('.primary')!.click();
+  await waitFor(() => expect(document.activeElement?.textContent).toBe('Venda cancelada.'));
 });
 
 describe('the key that is asked for again', () => {

@@ -2,6 +2,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { postJson } from '../demo/shared/post-json.ts';
 import type { Sale } from '../src/sales/operations.ts';
 import type { Api } from './api.ts';
+import { keepFocusIn } from './keep-focus.ts';
 import { addressOf } from './place.ts';
 import { answerTo } from './write.ts';
 
@@ -18,6 +19,7 @@ export class ConsoleCancel extends LitElement {
     sale: { attribute: false },
     isAsking: { state: true },
     busy: { state: true },
+    done: { state: true },
     message: { state: true },
   };
 
@@ -25,12 +27,16 @@ export class ConsoleCancel extends LitElement {
   declare sale: Sale | undefined;
   declare isAsking: boolean;
   declare busy: boolean;
+  /** The reference of the sale that was canceled here. */
+  declare done: string;
   declare message: string;
 
   constructor() {
     super();
     this.isAsking = false;
     this.busy = false;
+    this.done = '';
+    keepFocusIn(this);
     this.message = '';
   }
 
@@ -53,7 +59,9 @@ export class ConsoleCancel extends LitElement {
     this.busy = false;
     try {
       this.message = answerTo(result, REFUSALS)?.message ?? '';
-      if (!this.message) this.isAsking = false;
+      if (this.message) return;
+      this.isAsking = false;
+      this.done = reference;
     } catch {
       this.message = LOST;
     }
@@ -61,6 +69,7 @@ export class ConsoleCancel extends LitElement {
 
   protected override render(): TemplateResult | typeof nothing {
     const { sale, busy } = this;
+    if (this.done && sale?.reference === this.done) return html`<p class="done">Venda cancelada.</p>`;
     if (sale?.status !== 'PENDING' || !this.api.actions.includes('cancel')) return nothing;
     if (!this.isAsking)
       return html`<button type="button" class="secondary" @click=${() => this.#ask(true)}>Cancelar a venda</button>`;

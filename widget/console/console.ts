@@ -1,9 +1,11 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
+import { forgetAll, keepOnlyOf } from '../demo/shared/kept-request.ts';
 import { refusalText } from '../demo/shared/refusals.ts';
-import type { Api } from './api.ts';
+import { type Api, ask } from './api.ts';
 import { type Entry, endpointOf, isSignedOut, requestEntry, signIn, signOut } from './entry.ts';
-import { keepOnlyOf } from './kept-request.ts';
+import { keepFocusIn } from './keep-focus.ts';
+import { OFFERED, type Offered } from './operations.ts';
 import { addressOf, placeOf } from './place.ts';
 
 /** Renders a page, or with an id the page of one of its resources. */
@@ -79,6 +81,7 @@ export class ConsoleApp extends LitElement {
     notice: { state: true },
     content: { state: true },
     busy: { state: true },
+    absent: { state: true },
   };
 
   declare phase: 'loading' | 'signed-out' | 'ready' | 'failed';
@@ -86,6 +89,8 @@ export class ConsoleApp extends LitElement {
   /** The message above the form. */
   declare notice: string;
   declare busy: boolean;
+  /** The names of the pages whose lists the service behind this server does not have. */
+  declare absent: ReadonlySet<string>;
   /** The page's code, once it is loaded; its failure is an error. */
   declare content: { place: Place; render: Render } | Error | null;
 
@@ -103,6 +108,8 @@ export class ConsoleApp extends LitElement {
     this.notice = '';
     this.content = null;
     this.busy = false;
+    this.absent = new Set();
+    keepFocusIn(this);
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -125,7 +132,10 @@ export class ConsoleApp extends LitElement {
   async #enter(): Promise<void> {
     clearTimeout(this.#retry);
     const result = await requestEntry();
-    if (result.ok) return this.#begin(result.body);
+    if (result.ok) {
+      this.#begin(result.body);
+      return this.#findAbsent(result.body);
+    }
     if (isSignedOut(result.refusal)) return this.#leave('');
     this.notice = refusalText(result.refusal);
     this.phase = 'failed';
@@ -139,6 +149,15 @@ export class ConsoleApp extends LitElement {
     this.phase = 'ready';
     // Another tab may have signed in with a key of another account: the page begins again.
     if (keepOnlyOf(`${entry.environment} ${entry.account}`)) void this.#show();
+  }
+
+  /** Finds the pages that the navigation leaves out. Where that fails, they say themselves what there is not. */
+  async #findAbsent({ isFacade, token }: Entry): Promise<void> {
+    this.absent = new Set();
+    if (!isFacade || token === null) return;
+    const answer = await ask<Offered>(this.#apiOf(token), OFFERED, {}).catch(() => null);
+    const codes = Object.entries(answer?.codes ?? {});
+    this.absent = new Set(codes.flatMap(([name, code]) => (code === 'NOT_OFFERED' ? name : [])));
   }
 
   #endVisit(): void {
@@ -249,7 +268,7 @@ export class ConsoleApp extends LitElement {
       // The page forgets the key: the cookie of the session, which no script reads, stands for it.
       input.value = '';
       this.#begin(result.body);
-      return;
+      return this.#findAbsent(result.body);
     }
     const isWrong = isSignedOut(result.refusal) || result.refusal.status === 400;
     this.notice = isWrong ? WRONG_KEY : refusalText(result.refusal);
@@ -263,7 +282,7 @@ export class ConsoleApp extends LitElement {
     this.busy = false;
     if (result.ok) {
       // What a tab has kept of its account is not shown to the next one.
-      sessionStorage.clear();
+      forgetAll();
       this.#leave('');
     } else this.notice = `Não foi possível sair. ${refusalText(result.refusal)}`;
   };
@@ -273,7 +292,7 @@ export class ConsoleApp extends LitElement {
     return html`
       <header class="bar" @click=${this.#follow}>
         <nav aria-label="Páginas">
-          ${PAGES.map(
+          ${PAGES.filter((each) => each === page || !this.absent.has(each.name)).map(
             (each) => html`<a
               data-page
               href=${addressOf(each.name)}
@@ -301,15 +320,21 @@ export class ConsoleApp extends LitElement {
     `;
   }
 
-  #renderContent({
-    token,
-    scopes,
-    key,
-    mayWrite,
-    actions,
-    mayPaySubaccounts,
-    documents,
-  }: Entry): TemplateResult | typeof nothing {
+  /** The means of this visit to a page, which begins with `token`. */
+  #apiOf(token: string): Api {
+    const { key, mayWrite, actions, mayPaySubaccounts, documents } = this.#entry!;
+    const now = () => new Date(Date.now() + this.#aheadMs);
+    const newestToken = () => this.#entry?.token ?? token;
+    return {
+      ...{ endpoint: endpointOf(), renewToken: this.#renewToken, leaving: this.#visit.signal, now },
+      ...{ mayWrite, actions, asksForKey: key !== null, mayPaySubaccounts, documents },
+      get token() {
+        return newestToken();
+      },
+    };
+  }
+
+  #renderContent({ token, scopes }: Entry): TemplateResult | typeof nothing {
     const { place, content } = this;
     const { page } = place;
     const needed = page.scopes;
@@ -326,16 +351,7 @@ export class ConsoleApp extends LitElement {
       </section>`;
     if (content?.place !== place) return html`<p class="waiting" role="status">Abrindo…</p>`;
     // Each visit begins with the filter of its address.
-    const now = () => new Date(Date.now() + this.#aheadMs);
-    const newestToken = () => this.#entry?.token ?? token;
-    const api: Api = {
-      ...{ endpoint: endpointOf(), renewToken: this.#renewToken, leaving: this.#visit.signal, now },
-      ...{ mayWrite, actions, asksForKey: key !== null, mayPaySubaccounts, documents },
-      get token() {
-        return newestToken();
-      },
-    };
-    return html`${keyed(content, content.render(api, scopes, place.id))}`;
+    return html`${keyed(content, content.render(this.#apiOf(token), scopes, place.id))}`;
   }
 }
 

@@ -1,8 +1,9 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import { KeyedRequests } from '../demo/shared/keyed-requests.ts';
-import { postJson } from '../demo/shared/post-json.ts';
+import { postOnce } from '../demo/shared/kept-request.ts';
+import { isLost, postJson } from '../demo/shared/post-json.ts';
 import { createSharedFilter } from './address.ts';
 import { type Api, ask } from './api.ts';
+import { DELIVERY_STATES } from './delivery-states.ts';
 import {
   DELIVERIES,
   DELIVERY,
@@ -15,20 +16,15 @@ import {
 import { body } from './endpoints.ts';
 import { askToConfirm } from './key-dialog.ts';
 import { PagedList, pageOf } from './paged-list.ts';
+import { Polling } from './polling.ts';
 import { timeOf } from './time.ts';
-import { isLost, messageOf } from './write.ts';
+import { messageOf } from './write.ts';
 
 const filter = createSharedFilter(['status', 'reference']);
-const requests = new KeyedRequests();
-const STATUSES: Record<Delivery['status'], string> = {
-  PENDING: 'Tentando',
-  DELIVERED: 'Entregue',
-  EXHAUSTED: 'Sem sucesso',
-  HELD: 'Em espera',
-  CANCELED: 'Cancelada',
-};
 const isStatus = (text: string | undefined): text is Delivery['status'] =>
-  text !== undefined && text in STATUSES;
+  text !== undefined && Object.hasOwn(DELIVERY_STATES, text);
+/** The pause between two readings of the deliveries that are open. */
+const EVERY_MS = 15_000;
 
 /** The deliveries of webhooks by the filter of the address, with what was sent and answered, which can be sent again. */
 export class ConsoleDeliveries extends LitElement {
@@ -46,9 +42,10 @@ export class ConsoleDeliveries extends LitElement {
   declare reference: string | undefined;
   declare message: string;
   declare done: string;
-  /** The exchanges of the deliveries that are open; null for one that could not be read. */
-  declare shown: ReadonlyMap<string, Exchange | null>;
+  /** The exchanges of the deliveries that are open; undefined before they were read, and null for one that could not be. */
+  declare shown: ReadonlyMap<string, Exchange | null | undefined>;
   readonly #list: PagedList<Delivery>;
+  readonly #exchanges = new Polling(this, () => this.#readOpen(), EVERY_MS);
 
   constructor() {
     super();
@@ -82,17 +79,29 @@ export class ConsoleDeliveries extends LitElement {
     this.reference = String(data.get('reference') ?? '').trim() || undefined;
     this.message = '';
     this.done = '';
+    this.shown = new Map();
     void filter.share(this);
     this.#list.restart();
   };
 
-  async #open(event: Event, { webhookId }: Delivery): Promise<void> {
-    if (!(event.currentTarget as HTMLDetailsElement).open || this.shown.get(webhookId)) return;
-    const exchange = await ask<OneDelivery>(this.api, DELIVERY, { id: webhookId }).then(
-      ({ data }) => data.webhookDelivery,
-      () => null,
-    );
-    this.shown = new Map(this.shown).set(webhookId, exchange);
+  #toggle(event: Event, { webhookId }: Delivery): void {
+    const shown = new Map(this.shown);
+    if (!(event.currentTarget as HTMLDetailsElement).open) shown.delete(webhookId);
+    else if (!shown.has(webhookId)) shown.set(webhookId, undefined);
+    this.shown = shown;
+    void this.#exchanges.now();
+  }
+
+  /** Reads the exchanges of the deliveries that are open; where that fails, what was read stays. */
+  async #readOpen(): Promise<void> {
+    const read = async (id: string) => {
+      const answer = await ask<OneDelivery>(this.api, DELIVERY, { id }).catch(() => null);
+      return [id, answer?.data.webhookDelivery ?? null] as const;
+    };
+    const found = await Promise.all([...this.shown.keys()].map(read));
+    const shown = new Map(this.shown);
+    for (const [id, exchange] of found) if (shown.has(id)) shown.set(id, exchange ?? shown.get(id) ?? null);
+    if (found.length > 0) this.shown = shown;
   }
 
   async #resend({ webhookId }: Delivery): Promise<void> {
@@ -101,8 +110,7 @@ export class ConsoleDeliveries extends LitElement {
     const result = await postJson('./webhooks/redeliver', { webhookId });
     if (result.ok) this.done = 'A entrega é enviada de novo agora.';
     else this.message = messageOf(result.refusal, { NOT_FOUND: 'O endpoint desta entrega foi excluído.' });
-    // What was answered is read again when it is opened.
-    this.shown = new Map([...this.shown].filter(([id]) => id !== webhookId));
+    void this.#exchanges.now();
     void this.#list.reload();
   }
 
@@ -118,7 +126,7 @@ export class ConsoleDeliveries extends LitElement {
     const { status, reference } = this.#filter();
     const statuses = status?.map((each) => each.toLowerCase());
     const input = { ...(statuses && { status: statuses }), ...(reference && { reference }) };
-    const result = await requests.post<{ total: number }>('./webhooks/redeliver-all', input);
+    const result = await postOnce<{ total: number }>('./webhooks/redeliver-all', input);
     if (result.ok)
       this.done =
         result.body.total === 1
@@ -145,8 +153,8 @@ export class ConsoleDeliveries extends LitElement {
           <label for="delivery-status">Situação</label>
           <select id="delivery-status" name="status">
             <option value="" .selected=${!isStatus(this.status)}>Todas</option>
-            ${Object.entries(STATUSES).map(
-              ([value, label]) =>
+            ${Object.entries(DELIVERY_STATES).map(
+              ([value, [label]]) =>
                 html`<option value=${value} .selected=${value === this.status}>${label}</option>`,
             )}
           </select>
@@ -172,10 +180,10 @@ export class ConsoleDeliveries extends LitElement {
 
   readonly #renderDelivery = (delivery: Delivery): TemplateResult => {
     const { webhookId, event, status, url, createdAt, nextAttemptAt } = delivery;
-    return html`<details class="task" @toggle=${(toggled: Event) => this.#open(toggled, delivery)}>
+    return html`<details class="task" @toggle=${(toggled: Event) => this.#toggle(toggled, delivery)}>
       <summary>
         <span class="what">
-          <span><code>${event}</code> · ${STATUSES[status] ?? status}</span>
+          <span><code>${event}</code> · ${DELIVERY_STATES[status]?.[0] ?? status}</span>
           <small>${timeOf(createdAt, this.api.now())} · <bdi>${url}</bdi></small>
         </span>
       </summary>

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { ref } from 'lit/directives/ref.js';
-import { postJson } from '../demo/shared/post-json.ts';
+import { postOnce } from '../demo/shared/kept-request.ts';
 import type { PageAnswer } from '../src/board/page-request.ts';
 import '../src/disputes/define.ts';
 import type { AcceptRequest, DefenceRequest } from '../src/disputes/events.ts';
@@ -64,8 +64,7 @@ export function render(api: Api, scopes: readonly string[], id: string | null): 
 }
 
 /** Uploads the files, and submits the text with them. The same bytes are one file, so a second try repeats nothing. */
-async function submit({ disputeId, text, files, fileIds, ...rest }: DefenceRequest): Promise<PageAnswer> {
-  const { idempotencyKey } = rest;
+async function submit({ disputeId, text, files, fileIds }: DefenceRequest): Promise<PageAnswer> {
   const ids = new Set(fileIds);
   for (const file of files) {
     const uploaded = await uploadFile(disputeId, file);
@@ -73,5 +72,5 @@ async function submit({ disputeId, text, files, fileIds, ...rest }: DefenceReque
     ids.add(uploaded.body.fileId);
   }
   const given = { ...(text && { text }), ...(ids.size > 0 && { fileIds: [...ids] }) };
-  return answerTo(await postJson(addressOf('./disputes/evidence'), { disputeId, idempotencyKey, ...given }));
+  return answerTo(await postOnce(addressOf('./disputes/evidence'), { disputeId, ...given }));
 }

@@ -1,12 +1,12 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import { type PostResult, postJson } from '../demo/shared/post-json.ts';
+import { isLost, type PostResult, postJson } from '../demo/shared/post-json.ts';
 import { type Api, ask } from './api.ts';
 import { ENDPOINTS, type Endpoint, type Endpoints, type EventType } from './developer-operations.ts';
 import { askToConfirm } from './key-dialog.ts';
 import { PagedList } from './paged-list.ts';
 import './secret.ts';
 import { timeOf } from './time.ts';
-import { isLost, messageOf, postWithKey } from './write.ts';
+import { messageOf, postWithKey } from './write.ts';
 
 const STATUSES: Record<Endpoint['status'], string> = {
   ENABLED: 'Ligado',

@@ -20,6 +20,8 @@ export interface Entry {
   actions: readonly string[];
   /** Whether transfers to subaccounts and payouts of them may be requested. */
   mayPaySubaccounts: boolean;
+  /** Whether another service is behind this server, which may not have the list of a page. */
+  isFacade: boolean;
   /** Whether GraphiQL and the document of the REST interface are served. */
   documents: { graphiql: boolean; rest: boolean };
 }

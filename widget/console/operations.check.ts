@@ -11,6 +11,8 @@ import {
   type OneDelivery,
 } from './developer-operations.ts';
 import {
+  OFFERED,
+  type Offered,
   REPORT,
   type Report,
   SALES_BY_TIME,
@@ -38,6 +40,7 @@ interface Setup {
 }
 declare const graphql: initGraphQLTada<Setup>;
 
+const offered = graphql(OFFERED);
 const tasks = graphql(TASKS);
 const report = graphql(REPORT);
 const endpoints = graphql(ENDPOINTS);
@@ -54,6 +57,7 @@ type Present<Data> = { [Name in keyof Data]: NonNullable<Data[Name]> };
 type Fits<Given extends Expected, Expected> = [Given, Expected];
 
 export type Checks = [
+  Fits<Present<ResultOf<typeof offered>>, Offered>,
   Fits<Present<ResultOf<typeof tasks>>, Tasks>,
   Fits<Present<ResultOf<typeof report>>['wallet']['closing'], Report>,
   Fits<Present<ResultOf<typeof endpoints>>, Endpoints>,

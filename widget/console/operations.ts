@@ -44,6 +44,17 @@ export interface Tasks {
 export const TASKS =
   `query ConsoleTasks($since:DateTime!,$ltcSince:DateTime!){requestsInDoubt(first:20){nodes{requestId operation amountCents requestedAt}pageInfo{hasNextPage}}disputes(last:20,filter:{status:[OPEN]}){totalCount nodes{disputeId amountCents evidenceDueAt}}webhookDeliveries(first:20,filter:{status:[EXHAUSTED],createdAfter:$since}){totalCount nodes{webhookId event createdAt resource{${RESOURCE}...on Refund{${REFUNDED}}}}}refunds(first:20,filter:{status:[FAILED],failedAfter:$since}){totalCount nodes{refundId amountCents failureReason failedAt ${REFUNDED}}}payments(first:100,filter:{method:[LTC],status:[FAILED,EXPIRED],createdAfter:$ltcSince}){nodes{paymentId amountCents createdAt ltc{receivedLtc}}}wallet{statement(first:100,filter:{kind:[LTC_CREDIT],createdAfter:$ltcSince}){nodes{reference}}}}` as const;
 
+export interface Offered {
+  subscriptions: object;
+  disputes: object;
+  products: object;
+  subaccounts: object;
+}
+
+/** Asks which lists another service has: the others are refused by their codes. */
+export const OFFERED =
+  'query ConsoleOffered{subscriptions(first:1){nodes{id}}disputes(first:1){nodes{id}}products(first:1){nodes{id}}subaccounts(first:1){nodes{id}}}' as const;
+
 export interface Webhooks {
   webhookDeliveries: {
     nodes: {

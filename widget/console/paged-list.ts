@@ -8,6 +8,7 @@ import {
 import { repeat } from 'lit/directives/repeat.js';
 import { formatTime } from '../demo/shared/format.ts';
 import type { Answer, Api } from './api.ts';
+import { keepFocusIn } from './keep-focus.ts';
 
 /** The pause between two readings of a list of one page, while it is visible. */
 const EVERY_MS = 30_000;
@@ -54,6 +55,9 @@ export function pageOf<Data, Item>(
   return { items: nodes, total: totalCount, next, staleSince };
 }
 
+/** The element of a list. */
+type Host = ReactiveControllerHost & HTMLElement & { api: Api };
+
 /** A list that is read page by page. One that `polls` is read again from time to time, while one page of it is shown. */
 export class PagedList<Item> implements ReactiveController {
   items: readonly Item[] = [];
@@ -61,7 +65,7 @@ export class PagedList<Item> implements ReactiveController {
   phase: 'reading' | 'ready' | 'failed' | 'absent' = 'reading';
   /** Whether what is shown could not be read again, or the next page not be read. */
   isOld = false;
-  readonly #host: ReactiveControllerHost & { api: Api };
+  readonly #host: Host;
   readonly #keyOf: (item: Item) => string;
   readonly #read: ReadPage<Item>;
   readonly #polls: boolean;
@@ -73,17 +77,13 @@ export class PagedList<Item> implements ReactiveController {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `keyOf` names an item, whose row stays the same while others come before it. */
-  constructor(
-    host: ReactiveControllerHost & { api: Api },
-    keyOf: (item: Item) => string,
-    read: ReadPage<Item>,
-    polls = true,
-  ) {
+  constructor(host: Host, keyOf: (item: Item) => string, read: ReadPage<Item>, polls = true) {
     this.#polls = polls;
     this.#host = host;
     this.#keyOf = keyOf;
     this.#read = read;
     host.addController(this);
+    keepFocusIn(host);
   }
 
   hostConnected(): void {

@@ -1,14 +1,14 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatFull } from '../demo/shared/format.ts';
+import { KeptRequest } from '../demo/shared/kept-request.ts';
 import { PAYOUT_METHODS } from '../demo/shared/payout-methods.ts';
 import { fieldError } from '../demo/shared/payout-terms.ts';
-import { type PostResult, postJson, type Refusal } from '../demo/shared/post-json.ts';
+import { isLost, type PostResult, postJson, type Refusal } from '../demo/shared/post-json.ts';
 import type { Api } from './api.ts';
 import { decodeFile, type FileError, MAX_BYTES, type Row, readBatch } from './batch-file.ts';
 import './batch-progress.ts';
-import { KeptRequest } from './kept-request.ts';
 import { timeWords } from './times.ts';
-import { isLost, messageOf, postWithKey } from './write.ts';
+import { messageOf, postWithKey } from './write.ts';
 
 /** The check of the rows, by the server. */
 interface Check {
@@ -71,7 +71,7 @@ export class ConsolePayoutBatch extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    const lost = this.#request.restore();
+    const { lost } = this.#request;
     if (lost)
       void this.#check(
         lost,

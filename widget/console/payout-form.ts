@@ -1,6 +1,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { payoutDone } from '../demo/dashboard/outcomes.ts';
 import { parseCents } from '../demo/shared/format.ts';
+import { KeptRequest } from '../demo/shared/kept-request.ts';
 import { PAYOUT_METHODS, type PayableMethod } from '../demo/shared/payout-methods.ts';
 import {
   errorsOf,
@@ -11,11 +12,11 @@ import {
   recordOf,
   renderTerms,
 } from '../demo/shared/payout-terms.ts';
-import { postJson, type Refusal } from '../demo/shared/post-json.ts';
+import { isLost, postJson, type Refusal } from '../demo/shared/post-json.ts';
 import type { Api } from './api.ts';
-import { KeptRequest } from './kept-request.ts';
+import { dropButton } from './lost-request.ts';
 import { timeWords } from './times.ts';
-import { isLost, knownRefusal, postWithKey } from './write.ts';
+import { knownRefusal, postWithKey } from './write.ts';
 
 /** The terms of a payout, by the server. */
 interface ServerTerms {
@@ -75,7 +76,7 @@ export class ConsolePayoutForm extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    const lost = this.#request.restore();
+    const { lost } = this.#request;
     if (!lost) return;
     this.draft = { ...EMPTY, ...lost };
     this.errors = {
@@ -112,6 +113,7 @@ export class ConsolePayoutForm extends LitElement {
         ${isAddress ? nothing : this.#renderKeyType()}
         ${this.#renderField('externalId', 'Sua referência (opcional)', errors.externalId, 'Pedido 1042')}
         <p class="form-error" role="alert">${errors.form ?? nothing}</p>
+        ${this.busy ? nothing : dropButton(this, this.#request, () => this.#set({}))}
         <button class="primary" aria-disabled=${this.busy ? 'true' : 'false'}>
           ${this.busy ? 'Pedindo…' : 'Ver tarifa e confirmar'}
         </button>
@@ -206,7 +208,7 @@ export class ConsolePayoutForm extends LitElement {
     const { hourly, possibleAt, ...shown } = terms.body;
     // A request that may have been made is repeated all the same.
     const now = this.api.now();
-    if (!this.#request.isDoubtful && new Date(possibleAt) > now)
+    if (!this.#request.lost && new Date(possibleAt) > now)
       return {
         form: `O limite é de ${limitOf(hourly)}. Este pode ser pedido ${timeWords(new Date(possibleAt), now, ['às', 'em'])}.`,
       };

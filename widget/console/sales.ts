@@ -1,6 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { ref } from 'lit/directives/ref.js';
-import { formatBrl } from '../demo/shared/format.ts';
 import '../src/sales/define.ts';
 import type { RefundRequest } from '../src/sales/events.ts';
 import { PsaSales } from '../src/sales/psa-sales.ts';
@@ -9,8 +8,8 @@ import type { Api } from './api.ts';
 import { type ConsoleCancel, TYPES } from './cancel.ts';
 import { linkToOne } from './links.ts';
 import { missingRow, oneRow } from './one-row.ts';
+import { requestRefund } from './refunds.ts';
 import { webhooksOf } from './webhooks.ts';
-import { requestWithKey } from './write.ts';
 
 const { attach, onChange } = createSharedFilter(
   'statuses methods createdAfter createdBefore amountCents search sort'.split(' '),
@@ -18,11 +17,6 @@ const { attach, onChange } = createSharedFilter(
 const MISSING = 'Não há venda com este código nesta conta.';
 /** The codes of sales. The search takes any other text for an e-mail address or the number of an order. */
 const REFERENCE = /^(PSC-|psa_|psc_|psplit_)[!-~]{1,120}$/i;
-
-const REFUSALS = {
-  DISPUTE_STATE:
-    'O banco de quem pagou está pedindo este valor de volta: o que está em disputa não pode ser estornado.',
-};
 
 customElements.define('console-sale', oneRow(PsaSales, MISSING));
 
@@ -34,16 +28,16 @@ const showCancel = ({ currentTarget, detail }: CustomEvent) => {
 /** The sales of the account by all methods, with their refunds; or one of them. */
 export function render(api: Api, scopes: readonly string[], id: string | null): TemplateResult {
   const refund = ({ detail }: CustomEvent<RefundRequest>) => {
-    const { sale, amountCents, idempotencyKey } = detail;
-    const input = { type: TYPES[sale.__typename], reference: sale.reference, amountCents, idempotencyKey };
-    const title = `Estornar ${formatBrl(amountCents)}`;
-    const words = { title, declined: 'O estorno não foi pedido.', refusals: REFUSALS };
-    detail.respondWith(requestWithKey(api, './refunds', input, words));
+    const { __typename, reference } = detail.sale;
+    const { amountCents } = detail;
+    detail.respondWith(requestRefund(api, { type: TYPES[__typename], reference, amountCents }));
   };
+  const lost = html`<console-lost-refunds .api=${api} .reference=${id}></console-lost-refunds>`;
   const actions = api.actions.join(' ') || nothing;
   if (id !== null && !REFERENCE.test(id)) return missingRow(MISSING);
   if (id !== null)
     return html`
+      ${lost}
       <console-sale
         class="card"
         actions=${actions}
@@ -57,7 +51,7 @@ export function render(api: Api, scopes: readonly string[], id: string | null): 
       ></console-sale>
       ${webhooksOf(api, scopes, id)}
     `;
-  return html`<psa-sales
+  return html`${lost}<psa-sales
     class="card"
     details
     export

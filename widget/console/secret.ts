@@ -1,4 +1,5 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { keepFocusIn } from './keep-focus.ts';
 
 /** A text that the server has shown once: it stands here until the user has put it away, and nowhere else. */
 export class ConsoleSecret extends LitElement {
@@ -17,6 +18,7 @@ export class ConsoleSecret extends LitElement {
     super();
     this.secret = null;
     this.copied = '';
+    keepFocusIn(this);
   }
 
   protected override createRenderRoot(): HTMLElement {

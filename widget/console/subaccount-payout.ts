@@ -1,10 +1,12 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import { formatBrl, parseCents } from '../demo/shared/format.ts';
-import { postJson, type Refusal } from '../demo/shared/post-json.ts';
+import { formatBrl, formatCents, parseCents } from '../demo/shared/format.ts';
+import { KeptRequest } from '../demo/shared/kept-request.ts';
+import { isLost, postJson, type Refusal } from '../demo/shared/post-json.ts';
 import type { Api } from './api.ts';
+import { dropButton, FOUND, LOST } from './lost-request.ts';
 import type { Subaccount } from './subaccount-operations.ts';
-import { DECLINED, LOST, NO_AMOUNT, requests } from './subaccount-transfer.ts';
-import { isLost, messageOf, postWithKey } from './write.ts';
+import { DECLINED, NO_AMOUNT } from './subaccount-transfer.ts';
+import { messageOf, postWithKey } from './write.ts';
 
 const KEY_TYPES = [
   ['', 'Reconhecer'],
@@ -20,6 +22,11 @@ type Field = 'amountCents' | 'pixKey';
 const WRONG: Record<Field, string> = {
   amountCents: 'Este valor não cobre as tarifas, ou passa do limite.',
   pixKey: 'Esta não é uma chave PIX do tipo escolhido.',
+};
+
+const REFUSALS = {
+  IDEMPOTENCY_CONFLICT:
+    'O saque anterior chegou: confira a lista. Para pedir também este, confirme-o de novo.',
 };
 
 interface Draft {
@@ -57,6 +64,7 @@ export class ConsoleSubaccountPayout extends LitElement {
   declare message: string;
   declare done: string;
   declare busy: boolean;
+  #request!: KeptRequest<Draft>;
 
   constructor() {
     super();
@@ -69,6 +77,12 @@ export class ConsoleSubaccountPayout extends LitElement {
 
   protected override createRenderRoot(): HTMLElement {
     return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#request = new KeptRequest(`subaccount payout ${this.subaccount.subaccountId}`);
+    if (this.#request.lost) this.message = FOUND;
   }
 
   readonly #ask = async (event: SubmitEvent): Promise<void> => {
@@ -107,7 +121,7 @@ export class ConsoleSubaccountPayout extends LitElement {
     this.busy = true;
     const title = `Sacar ${formatBrl(draft.amountCents)} da subconta`;
     const result = await postWithKey<{ payoutId: string; replayed: boolean }>(this.api, title, (confirmed) =>
-      requests.post('./subaccounts/payouts', draft, confirmed),
+      this.#request.post('./subaccounts/payouts', draft, { ...draft, ...confirmed }),
     );
     this.busy = false;
     if (!result) this.message = DECLINED;
@@ -119,7 +133,7 @@ export class ConsoleSubaccountPayout extends LitElement {
         : 'Saque pedido.';
       this.dispatchEvent(new Event('console-done'));
     } else if (isLost(result.refusal)) this.message = LOST;
-    else this.#refuse(result.refusal, messageOf(result.refusal));
+    else this.#refuse(result.refusal, messageOf(result.refusal, REFUSALS));
   };
 
   readonly #goBack = (): void => {
@@ -160,26 +174,34 @@ export class ConsoleSubaccountPayout extends LitElement {
   }
 
   protected override render(): TemplateResult {
+    const { lost } = this.#request;
     return html`
       <h2 tabindex="-1">${this.terms ? 'Confirmar o saque' : 'Sacar da subconta por PIX'}</h2>
       ${this.terms ? this.#renderTerms(this.terms) : nothing}
       <form class="request" novalidate ?hidden=${this.terms !== null} @submit=${this.#ask}>
-        ${this.#renderField('amountCents', 'amount', 'Valor em R$', '0,00')}
-        ${this.#renderField('pixKey', 'pixKey', 'Chave PIX', '')}
+        ${this.#renderField('amountCents', 'amount', 'Valor em R$', '0,00', lost ? formatCents(lost.amountCents) : '')}
+        ${this.#renderField('pixKey', 'pixKey', 'Chave PIX', '', lost?.pixKey ?? '')}
         <div class="field">
           <label for="payout-pixKeyType">Tipo da chave</label>
           <select id="payout-pixKeyType" name="pixKeyType">
-            ${KEY_TYPES.map(([value, label]) => html`<option value=${value}>${label}</option>`)}
+            ${KEY_TYPES.map(([value, label]) => html`<option value=${value} ?selected=${value === (lost?.pixKeyType ?? '')}>${label}</option>`)}
           </select>
         </div>
         <button class="primary" aria-disabled=${this.busy ? 'true' : 'false'}>Continuar</button>
       </form>
       <p class="form-error" role="alert">${this.message}</p>
+      ${this.busy ? nothing : dropButton(this, this.#request, this.#goBack)}
       <p class="done" role="status">${this.done}</p>
     `;
   }
 
-  #renderField(field: Field, name: string, label: string, placeholder: string): TemplateResult {
+  #renderField(
+    field: Field,
+    name: string,
+    label: string,
+    placeholder: string,
+    found: string,
+  ): TemplateResult {
     const error = this.errors[field] ?? '';
     return html`<div class="field">
       <label for=${`payout-${name}`}>${label}</label>
@@ -191,6 +213,7 @@ export class ConsoleSubaccountPayout extends LitElement {
         spellcheck="false"
         maxlength="100"
         placeholder=${placeholder}
+        .defaultValue=${found}
         aria-invalid=${error ? 'true' : 'false'}
         aria-describedby=${`payout-${name}-error`}
       />

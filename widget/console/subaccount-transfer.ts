@@ -1,17 +1,18 @@
-import { html, LitElement, type TemplateResult } from 'lit';
-import { formatBrl, parseCents } from '../demo/shared/format.ts';
-import { KeyedRequests } from '../demo/shared/keyed-requests.ts';
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { formatBrl, formatCents, parseCents } from '../demo/shared/format.ts';
+import { KeptRequest } from '../demo/shared/kept-request.ts';
+import { isLost } from '../demo/shared/post-json.ts';
 import type { Api } from './api.ts';
+import { dropButton, FOUND, LOST } from './lost-request.ts';
 import type { Subaccount } from './subaccount-operations.ts';
-import { isLost, messageOf, postWithKey } from './write.ts';
+import { messageOf, postWithKey } from './write.ts';
 
-/** The requests of this page, also of those that were left: a lost one is repeated with its key. */
-export const requests = new KeyedRequests();
-
-export const LOST =
-  'Sem resposta: o pedido pode ter sido feito. Não recarregue a página, e repita-o igual: ele não é feito duas vezes.';
 export const DECLINED = 'Nada foi pedido.';
 export const NO_AMOUNT = 'Escreva um valor, como 50,00.';
+const REFUSALS = {
+  IDEMPOTENCY_CONFLICT:
+    'A transferência anterior chegou: confira o extrato. Para fazer também esta, transfira de novo.',
+};
 
 /** A transfer from the account to a subaccount. It dispatches `console-done` once one was made. */
 export class ConsoleTransfer extends LitElement {
@@ -28,6 +29,7 @@ export class ConsoleTransfer extends LitElement {
   declare message: string;
   declare done: string;
   declare busy: boolean;
+  #request!: KeptRequest<number>;
 
   constructor() {
     super();
@@ -39,6 +41,16 @@ export class ConsoleTransfer extends LitElement {
   protected override createRenderRoot(): HTMLElement {
     return this;
   }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#request = new KeptRequest(`transfer ${this.subaccount.subaccountId}`);
+    if (this.#request.lost) this.message = FOUND;
+  }
+
+  readonly #drop = (): void => {
+    this.message = '';
+  };
 
   readonly #submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
@@ -52,11 +64,11 @@ export class ConsoleTransfer extends LitElement {
     const { subaccountId, name } = this.subaccount;
     const title = `Transferir ${formatBrl(amountCents)} para ${name ?? subaccountId}`;
     const result = await postWithKey<{ refId: string; replayed: boolean }>(this.api, title, (confirmed) =>
-      requests.post('./subaccounts/transfers', { subaccountId, amountCents }, confirmed),
+      this.#request.post('./subaccounts/transfers', amountCents, { subaccountId, amountCents, ...confirmed }),
     );
     this.busy = false;
     if (!result?.ok) {
-      this.message = !result ? DECLINED : isLost(result.refusal) ? LOST : messageOf(result.refusal);
+      this.message = !result ? DECLINED : isLost(result.refusal) ? LOST : messageOf(result.refusal, REFUSALS);
       return;
     }
     input.value = '';
@@ -78,6 +90,7 @@ export class ConsoleTransfer extends LitElement {
             inputmode="decimal"
             autocomplete="off"
             placeholder="0,00"
+            .defaultValue=${this.#request.lost ? formatCents(this.#request.lost) : ''}
             aria-invalid=${this.message === NO_AMOUNT ? 'true' : 'false'}
             aria-describedby="transfer-message"
           />
@@ -85,6 +98,7 @@ export class ConsoleTransfer extends LitElement {
         <button class="primary" aria-disabled=${this.busy ? 'true' : 'false'}>Transferir</button>
       </form>
       <p id="transfer-message" class="form-error" role="alert">${this.message}</p>
+      ${this.busy ? nothing : dropButton(this, this.#request, this.#drop)}
       <p class="done" role="status">${this.done}</p>
     `;
   }

@@ -2,6 +2,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatTime } from '../demo/shared/format.ts';
 import { postJson } from '../demo/shared/post-json.ts';
 import { type Api, query } from './api.ts';
+import { DELIVERY_STATES } from './delivery-states.ts';
 import { WEBHOOKS, type Webhooks } from './operations.ts';
 import { addressOf } from './place.ts';
 import { Reading } from './reading.ts';
@@ -10,14 +11,6 @@ import { messageOf } from './write.ts';
 const EVERY_MS = 15_000;
 
 type Delivery = Webhooks['webhookDeliveries']['nodes'][number];
-
-const STATUSES: Readonly<Record<string, [words: string, tone: string]>> = {
-  DELIVERED: ['Entregue', 'good'],
-  PENDING: ['Na fila', 'waiting'],
-  HELD: ['Retido', 'waiting'],
-  EXHAUSTED: ['Não entregue', 'bad'],
-  CANCELED: ['Cancelado', 'waiting'],
-};
 
 /** The webhooks that report a resource, each with its last attempt. */
 export class ConsoleWebhooks extends LitElement {
@@ -81,7 +74,7 @@ export class ConsoleWebhooks extends LitElement {
     attempts,
   }: Delivery): TemplateResult {
     const now = this.api.now();
-    const [words, tone] = STATUSES[status] ?? ['Desconhecido', 'waiting'];
+    const [words, tone] = DELIVERY_STATES[status] ?? ['Desconhecido', 'waiting'];
     const last = attempts.at(-1);
     const answer =
       last && (last.responseStatus === null ? (last.error ?? 'sem resposta') : `HTTP ${last.responseStatus}`);

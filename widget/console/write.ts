@@ -1,6 +1,6 @@
 // Changes that the console requests of its own routes: no dashboard token makes any.
 import { nothing, type TemplateResult } from 'lit';
-import { type PostResult, postBody, postJson, type Refusal } from '../demo/shared/post-json.ts';
+import { isLost, type PostResult, postBody, postJson, type Refusal } from '../demo/shared/post-json.ts';
 import { refusalText } from '../demo/shared/refusals.ts';
 import type { PageAnswer } from '../src/board/page-request.ts';
 import type { Api } from './api.ts';
@@ -15,18 +15,14 @@ const WRONG_KEY = 'Esta não é a chave desta sessão.';
 /** The session is one of all tabs: what is written here stays until it is sent. */
 const SESSION_OVER = 'A sessão terminou. Entre de novo em outra aba, e repita o envio aqui.';
 
-/** The words of a request for its user: its title, those for a key that was not given, and those for refusals by their codes. */
+/** The words of a request for its user: its title, and those for a key that was not given. */
 interface Words {
   title: string;
   declined: string;
-  refusals?: Readonly<Record<string, string>>;
 }
 
-/** Whether an answer was lost: the change may have been made. */
-export const isLost = ({ status }: Refusal) => status === 0 || status >= 500;
-
 /** The words for a refusal, those of a page first. */
-export function messageOf(refusal: Refusal, own: Words['refusals'] = {}): string {
+export function messageOf(refusal: Refusal, own: Readonly<Record<string, string>> = {}): string {
   return knownRefusal(refusal) ?? own[refusal.code ?? ''] ?? refusalText(refusal);
 }
 
@@ -37,7 +33,10 @@ export function knownRefusal(refusal: Refusal): string | null {
 }
 
 /** The words for a refusal; undefined if the change was made. @throws for a lost answer: the change may have been made */
-export function answerTo(result: PostResult<unknown>, own: Words['refusals'] = {}): PageAnswer {
+export function answerTo(
+  result: PostResult<unknown>,
+  own: Readonly<Record<string, string>> = {},
+): PageAnswer {
   if (result.ok) return undefined;
   if (isLost(result.refusal)) throw new Error('no answer');
   return { message: messageOf(result.refusal, own) };
@@ -64,11 +63,11 @@ export async function requestWithKey(
   api: Api,
   path: string,
   input: object,
-  { title, declined, refusals }: Words,
+  { title, declined }: Words,
 ): Promise<PageAnswer> {
   const address = addressOf(path);
   const result = await postWithKey(api, title, (confirmed) => postJson(address, { ...input, ...confirmed }));
-  return result === null ? { message: declined } : answerTo(result, refusals);
+  return result === null ? { message: declined } : answerTo(result);
 }
 
 /** Uploads a file of a dispute, in the time that the server has for it. Never rejects. */

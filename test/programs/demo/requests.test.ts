@@ -1,8 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { evidenceDone, payoutDone, refundDone } from '../../../widget/demo/dashboard/outcomes.ts';
-import { KeyedRequests } from '../../../widget/demo/shared/keyed-requests.ts';
+import { forgetAll, KeptRequest, lostOf, postOnce } from '../../../widget/demo/shared/kept-request.ts';
 
 afterEach(() => {
+  forgetAll();
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
 });
@@ -15,8 +16,7 @@ test('A request that nothing answers ends, and is repeated under its key, which 
     signal?.throwIfAborted();
     return Response.json({ replayed: true });
   });
-  const requests = new KeyedRequests();
-  const ask = () => requests.post('/demo/dashboard/payouts', { amountCents: 5_000 });
+  const ask = () => postOnce('/demo/dashboard/payouts', { amountCents: 5_000 });
   expect(await ask()).toMatchObject({ ok: false, refusal: { status: 0 } });
   expect(isSilent).toHaveBeenCalledWith(30_000);
   isSilent.mockImplementation(() => new AbortController().signal);
@@ -26,35 +26,84 @@ test('A request that nothing answers ends, and is repeated under its key, which 
   expect(keys[2]).not.toBe(keys[1]);
 });
 
-test('A lost request that is refused is repeated under its key, which a conflict ends', async () => {
-  const answers = [
-    new Response(null, { status: 502 }),
-    Response.json({ fields: [{ path: 'key', message: 'x' }] }, { status: 400 }),
-    Response.json({ code: 'IDEMPOTENCY_CONFLICT' }, { status: 409 }),
-    Response.json({ replayed: false }),
-  ];
-  const keys: string[] = [];
-  vi.stubGlobal('fetch', async (_path: string, { body }: RequestInit) => {
-    keys.push(JSON.parse(String(body)).idempotencyKey);
-    return answers[keys.length - 1];
-  });
-  const requests = new KeyedRequests();
-  for (const _ of answers) await requests.post('./transfers', { amountCents: 1 });
-  expect(keys[1]).toBe(keys[0]);
-  expect(keys[2]).toBe(keys[0]);
-  expect(keys[3]).not.toBe(keys[0]);
-});
-
-test('A key that is given apart is sent with each request, and its idempotency key is that of the input alone', async () => {
-  const bodies: { key: string; idempotencyKey: string }[] = [];
+/** Answers each request with the next status, and collects what was sent. */
+function answerWith(...answers: [status: number, body?: object][]) {
+  const bodies: { idempotencyKey: string }[] = [];
   vi.stubGlobal('fetch', async (_path: string, { body }: RequestInit) => {
     bodies.push(JSON.parse(String(body)));
-    return new Response(null, { status: 502 });
+    const [status, answer = {}] = answers[bodies.length - 1]!;
+    return Response.json(answer, { status });
   });
-  const requests = new KeyedRequests();
-  for (const key of ['wrong', 'right']) await requests.post('./transfers', { amountCents: 1 }, { key });
-  expect(bodies.map(({ key }) => key)).toEqual(['wrong', 'right']);
-  expect(bodies[1]!.idempotencyKey).toBe(bodies[0]!.idempotencyKey);
+  return { bodies, keys: () => bodies.map(({ idempotencyKey }) => idempotencyKey) };
+}
+
+/** A storage as a tab has it. */
+function stubStorage() {
+  const texts: Record<string, string> = {};
+  const methods = {
+    getItem: (name: string) => texts[name] ?? null,
+    setItem(name: string, text: string) {
+      texts[name] = text;
+    },
+    removeItem(name: string) {
+      delete texts[name];
+    },
+    clear() {
+      for (const name of Object.keys(texts)) delete texts[name];
+    },
+  };
+  vi.stubGlobal('sessionStorage', new Proxy(texts, { get: (_, name) => Reflect.get(methods, name) }));
+  return texts;
+}
+
+test('A lost request that is refused is repeated under its key, which a conflict ends', async () => {
+  const { keys } = answerWith([502], [400], [409, { code: 'IDEMPOTENCY_CONFLICT' }], [200]);
+  for (let time = 0; time < 4; time++) await postOnce('./transfers', { amountCents: 1 });
+  const [first] = keys();
+  expect(keys().map((key) => key === first)).toEqual([true, true, true, false]);
+});
+
+test.each(['a storage', 'no storage'])(
+  'In a tab with %s a page finds what the one before has lost, and what it requests instead has its key',
+  async (which) => {
+    const texts = which === 'a storage' ? stubStorage() : {};
+    const { bodies, keys } = answerWith([502], [400], [409, { code: 'IDEMPOTENCY_CONFLICT' }], [200], [200]);
+    const post = (amount: number) =>
+      new KeptRequest<number>('refund PSC-1').post('./refunds', amount, { amount, key: 'secret' });
+    await post(20);
+    await new KeptRequest('refund PSC-2').post('./refunds', 7, {});
+    expect(new KeptRequest('refund PSC-1').lost).toBe(20);
+    expect(lostOf('refund ')).toEqual([20]);
+    expect(JSON.stringify(texts)).not.toContain('secret');
+    await post(30);
+    expect(lostOf('refund ')).toEqual([]);
+    await post(30);
+    expect(keys()[2]).toBe(keys()[0]);
+    expect(new Set(keys()).size).toBe(3);
+    expect(bodies[3]).toMatchObject({ amount: 30 });
+  },
+);
+
+test('A lost request that its user drops, or that is of another account, has no successor', async () => {
+  const { keys } = answerWith([502], [502], [200]);
+  const request = new KeptRequest<string>('transfer');
+  await request.post('./transfers', 'a', {});
+  request.drop();
+  expect([request.lost, new KeptRequest('transfer').lost]).toEqual([null, null]);
+  await request.post('./transfers', 'b', {});
+  forgetAll();
+  await new KeptRequest<string>('transfer').post('./transfers', 'c', {});
+  expect(new Set(keys()).size).toBe(3);
+});
+
+test('An answer that comes after the request was dropped brings it not back', async () => {
+  const held = Promise.withResolvers<Response>();
+  vi.stubGlobal('fetch', () => held.promise);
+  const sent = new KeptRequest<string>('transfer').post('./transfers', 'a', {});
+  new KeptRequest('transfer').drop();
+  held.resolve(new Response(null, { status: 502 }));
+  await sent;
+  expect(new KeptRequest('transfer').lost).toBeNull();
 });
 
 test('The answer to a request that had been received before says that nothing new was requested', () => {

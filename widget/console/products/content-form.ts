@@ -1,5 +1,6 @@
-import { html, LitElement, type TemplateResult } from 'lit';
-import { KeyedRequests } from '../../demo/shared/keyed-requests.ts';
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { KeptRequest } from '../../demo/shared/kept-request.ts';
+import { dropButton } from '../lost-request.ts';
 import { type ContentMember, contentProblem, readContent } from './content-input.ts';
 import { refusalWords } from './refusal-words.ts';
 
@@ -34,7 +35,7 @@ export class ConsoleContentForm extends LitElement {
   declare problem: string;
   declare done: string;
   declare busy: boolean;
-  readonly #requests = new KeyedRequests();
+  #request!: KeptRequest<{ member: ContentMember; text: string }>;
 
   constructor() {
     super();
@@ -48,6 +49,20 @@ export class ConsoleContentForm extends LitElement {
     return this;
   }
 
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#request = new KeptRequest(`content ${this.productId}`);
+    const { lost } = this.#request;
+    if (!lost) return;
+    this.member = lost.member;
+    this.problem =
+      'O último envio ficou sem resposta, e pode ter chegado. Repetido igual, nada é acrescentado em dobro.';
+  }
+
+  readonly #drop = (): void => {
+    this.problem = '';
+  };
+
   readonly #submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     if (this.busy) return;
@@ -58,10 +73,14 @@ export class ConsoleContentForm extends LitElement {
     this.problem = 'problem' in read ? read.problem : '';
     if ('problem' in read) return field.focus();
     this.busy = true;
-    const result = await this.#requests.post('./deliveries', { productId, content: read.content });
+    const body = { productId, content: read.content };
+    const result = await this.#request.post('./deliveries', { member, text: field.value }, body);
     this.busy = false;
     this.problem = refusalWords(result, {
       lost: 'Sem resposta. Tente de novo: nada é acrescentado em dobro.',
+      refusals: {
+        IDEMPOTENCY_CONFLICT: 'O envio anterior chegou. Para acrescentar também este, envie de novo.',
+      },
       ofField: contentProblem,
     });
     if (this.problem) return;
@@ -98,6 +117,7 @@ export class ConsoleContentForm extends LitElement {
           id=${id}
           rows=${member === 'link' ? 1 : 4}
           spellcheck=${member === 'text' ? 'true' : 'false'}
+          .defaultValue=${this.#request.lost?.text ?? ''}
           ?readonly=${busy}
           aria-describedby="${id}-hint ${id}-answer"
           aria-invalid=${problem ? 'true' : 'false'}
@@ -105,6 +125,7 @@ export class ConsoleContentForm extends LitElement {
         <p class="hint" id="${id}-hint">${HINTS[member]}</p>
       </div>
       <p id="${id}-answer" role="status" class=${problem ? 'form-error' : 'done'}>${problem || done}</p>
+      ${busy ? nothing : dropButton(this, this.#request, this.#drop)}
       <button class="primary" aria-disabled=${busy ? 'true' : 'false'}>${busy ? 'Acrescentando…' : 'Acrescentar'}</button>
     </form>`;
   }

@@ -3,6 +3,7 @@ import { repeat } from 'lit/directives/repeat.js';
 import { STOCK_LABELS } from '../../demo/shared/content.ts';
 import { formatBrl } from '../../demo/shared/format.ts';
 import type { Api } from '../api.ts';
+import { keepFocusIn } from '../keep-focus.ts';
 import { Polling } from '../polling.ts';
 import { staleNotice } from '../stale.ts';
 import { type Delivery, LOW_STOCKS, PRODUCTS, type Product } from './operations.ts';
@@ -53,6 +54,7 @@ export class ConsoleProducts extends LitElement {
     this.state = 'read';
     this.staleSince = null;
     this.open = new Set();
+    keepFocusIn(this);
   }
 
   protected override createRenderRoot(): HTMLElement {

@@ -3,6 +3,7 @@ import { CONTENT_LABELS, STOCK_LABELS } from '../../demo/shared/content.ts';
 import { formatFull } from '../../demo/shared/format.ts';
 import { postJson } from '../../demo/shared/post-json.ts';
 import { type Api, ask } from '../api.ts';
+import { keepFocusIn } from '../keep-focus.ts';
 import { Polling } from '../polling.ts';
 import { requestWithKey } from '../write.ts';
 import './content-form.ts';
@@ -58,6 +59,7 @@ export class ConsoleProduct extends LitElement {
     this.deletion = null;
     this.problem = '';
     this.busy = false;
+    keepFocusIn(this);
   }
 
   protected override createRenderRoot(): HTMLElement {

@@ -1,10 +1,21 @@
-import type { PostResult } from '../../demo/shared/post-json.ts';
-import { isLost, messageOf } from '../write.ts';
+import { isLost, type PostResult } from '../../demo/shared/post-json.ts';
+import { messageOf } from '../write.ts';
 
-/** The words for an answer of the server: empty once the change is made. `ofField` has those of a wrong member by its path. */
+/**
+ * The words for an answer of the server: empty once the change is made. `ofField` has those of a wrong member by its path, and
+ * `refusals` those of a page by their codes.
+ */
 export function refusalWords(
   result: PostResult<unknown>,
-  { lost, ofField = () => undefined }: { lost: string; ofField?: (path: string) => string | undefined },
+  {
+    lost,
+    ofField = () => undefined,
+    refusals = {},
+  }: {
+    lost: string;
+    ofField?: (path: string) => string | undefined;
+    refusals?: Readonly<Record<string, string>>;
+  },
 ): string {
   if (result.ok) return '';
   const { refusal } = result;
@@ -12,5 +23,5 @@ export function refusalWords(
     const words = ofField(path);
     if (words) return words;
   }
-  return isLost(refusal) ? lost : messageOf(refusal);
+  return isLost(refusal) ? lost : messageOf(refusal, refusals);
 }

@@ -8,6 +8,7 @@ import {
   type DetailsParts,
   type Step,
 } from '../../src/list/details.ts';
+import { keepFocus } from '../keep-focus.ts';
 import { intervalText } from './cells.ts';
 import type { Cycle, Subscription, WholeSubscription } from './operations.ts';
 import type { Texts } from './texts.ts';
@@ -143,14 +144,17 @@ function createCancellation(
     const isSending = state === 'sending';
     const answer = state === 'refused' ? message : state === 'failed' ? texts.text('cancelFailed') : '';
     if (isFinal || state === 'done')
-      return html`<p role="status" class="hint" .textContent=${state === 'done' ? texts.text('canceledNow') : ''}></p>`;
+      return html`<p id="canceled" role="status" class="hint" .textContent=${state === 'done' ? texts.text('canceledNow') : ''}></p>`;
     if (askingId !== id)
       return html`<div class="buttons"><button id="cancel" class="quiet" type="button" .textContent=${texts.text('cancel')} @click=${() => ask(id)}></button></div>`;
     return html`<form novalidate @submit=${(event: Event) => {
       event.preventDefault();
-      void request
-        .send('psa-cancel-request', { subscriptionId })
-        .then(() => request.state === 'done' && onDone(id));
+      void request.send('psa-cancel-request', { subscriptionId }).then(async () => {
+        if (request.state !== 'done') return;
+        onDone(id);
+        await host.updateComplete;
+        keepFocus(host.renderRoot.querySelector<HTMLElement>('#canceled'));
+      });
     }}>
       <p id="price" .textContent=${texts.text('cancelPrice')}></p>
       <div class="buttons">

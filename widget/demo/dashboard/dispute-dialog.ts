@@ -1,6 +1,6 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatFull } from '../shared/format.ts';
-import { KeyedRequests } from '../shared/keyed-requests.ts';
+import { postOnce } from '../shared/kept-request.ts';
 import type { Refusal } from '../shared/post-json.ts';
 import { refusalText } from '../shared/refusals.ts';
 import type { Dispute } from './operations.ts';
@@ -36,7 +36,6 @@ export class DisputeDialog extends LitElement {
   declare error: string;
   declare sending: boolean;
 
-  readonly #requests = new KeyedRequests();
   /** The id of the dispute that the typed text is of; it outlives the closed dialog. */
   #textOf = '';
 
@@ -188,7 +187,7 @@ export class DisputeDialog extends LitElement {
     const body = { disputeId, ...(text && { text }), documents: urls.map((url) => ({ url })) };
     this.sending = true;
     this.error = '';
-    const result = await this.#requests.post<Replayable>('/demo/dashboard/evidence', body);
+    const result = await postOnce<Replayable>('/demo/dashboard/evidence', body);
     this.sending = false;
     if (!result.ok) {
       this.error = errorOf(result.refusal);

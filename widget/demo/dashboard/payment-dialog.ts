@@ -1,6 +1,6 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import { formatBrl, parseCents } from '../shared/format.ts';
-import { KeyedRequests } from '../shared/keyed-requests.ts';
+import { formatBrl, formatCents, parseCents } from '../shared/format.ts';
+import { postOnce } from '../shared/kept-request.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
 import { refusalText, UNFIT } from '../shared/refusals.ts';
 import type { CardPaymentStatus } from './operations.ts';
@@ -54,7 +54,6 @@ export class PaymentDialog extends LitElement {
   declare sending: boolean;
 
   #operation: PaymentOperation = 'refund';
-  readonly #requests = new KeyedRequests();
 
   constructor() {
     super();
@@ -70,7 +69,7 @@ export class PaymentDialog extends LitElement {
     if (!operation || this.sending) return;
     this.payment = payment;
     this.#operation = operation;
-    this.amount = formatBrl(payment.refundableCents ?? 0).replace(/[^\d.,]/g, '');
+    this.amount = formatCents(payment.refundableCents ?? 0);
     this.error = '';
     await this.updateComplete;
     this.querySelector('dialog')?.showModal();
@@ -176,7 +175,7 @@ export class PaymentDialog extends LitElement {
     this.sending = true;
     this.error = '';
     const result = await (operation === 'refund'
-      ? this.#requests.post<Partial<Replayable>>('/demo/dashboard/refunds', { ...target, amountCents })
+      ? postOnce<Partial<Replayable>>('/demo/dashboard/refunds', { ...target, amountCents })
       : postJson<Partial<Replayable>>(
           '/demo/dashboard/cancellations',
           method === 'card' ? target : { subscriptionId: id },

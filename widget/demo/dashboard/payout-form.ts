@@ -1,6 +1,6 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, parseCents } from '../shared/format.ts';
-import { KeyedRequests } from '../shared/keyed-requests.ts';
+import { postOnce } from '../shared/kept-request.ts';
 import { PAYOUT_METHODS, type PayableMethod } from '../shared/payout-methods.ts';
 import {
   errorsOf,
@@ -52,8 +52,6 @@ export class PayoutForm extends LitElement {
   /** Null while nothing is to be confirmed. */
   declare confirmation: Confirmation | null;
   declare sending: 'none' | 'fees' | 'payout' | 'credit';
-
-  readonly #requests = new KeyedRequests();
 
   constructor() {
     super();
@@ -313,7 +311,7 @@ export class PayoutForm extends LitElement {
     const { terms, written, pixKeyType } = this.confirmation;
     const { method, amountCents } = terms;
     this.sending = 'payout';
-    const result = await this.#requests.post<{ code: string; replayed: boolean }>('/demo/dashboard/payouts', {
+    const result = await postOnce<{ code: string; replayed: boolean }>('/demo/dashboard/payouts', {
       method: recordOf(method).wireName,
       amountCents,
       destination: written,

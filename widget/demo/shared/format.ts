@@ -37,6 +37,8 @@ const fullFormat = once(
 const relativeFormat = once(() => new Intl.RelativeTimeFormat('pt-BR', { numeric: 'auto', style: 'short' }));
 
 export const formatBrl = (cents: number) => brl().format(cents / 100);
+/** An amount as it is typed, such as 1.500,00. */
+export const formatCents = (cents: number) => formatBrl(cents).replace(/[^\d.,]/g, '');
 export const formatCompactBrl = (cents: number) => compactBrl().format(cents / 100);
 export const formatLtc = (amount: string | number) => `${ltcFormat().format(Number(amount))} LTC`;
 export const formatConfirmations = (count: number) =>

@@ -9,6 +9,9 @@ export interface Refusal {
 
 export type PostResult<Body> = { ok: true; body: Body } | { ok: false; refusal: Refusal };
 
+/** Whether an answer was lost: the change may have been made. */
+export const isLost = ({ status }: Refusal) => status === 0 || status >= 500;
+
 /** A dialog stays open until the answer, so there must be an end to waiting for it. */
 const TIMEOUT_MS = 30_000;
 

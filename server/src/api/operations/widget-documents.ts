@@ -14,6 +14,7 @@ export const WIDGET_DOCUMENTS: readonly string[] = [
   'query ConsoleDelivery($id:String!){webhookDelivery(webhookId:$id){payload attempts{number at responseStatus error durationMs responseBody responseBodyTruncated}}}',
   'query ConsoleEndpoints{webhookEndpoints{endpointId ofAccount url enabled events status failingSince previousSecretValidUntil}webhookEvents{name summary optional}}',
   'query ConsoleLowStocks($after:String){deliveries(first:100,after:$after,filter:{stock:[LOW,EMPTY]}){nodes{deliveryId kind productId deliveredCount remainingCount stock createdAt}pageInfo{hasNextPage endCursor}}}',
+  'query ConsoleOffered{subscriptions(first:1){nodes{id}}disputes(first:1){nodes{id}}products(first:1){nodes{id}}subaccounts(first:1){nodes{id}}}',
   'query ConsoleProducts($after:String){products(first:100,after:$after){nodes{productId name description priceCents createdAt}pageInfo{hasNextPage endCursor}}}',
   'query ConsoleReport($startsAt:DateTime!,$endsAt:DateTime!){wallet{closing(startsAt:$startsAt,endsAt:$endsAt){opening{balanceCents}closing{balanceCents}lines{kind count amountCents serviceFeeCents}unexplainedCents}}}',
   'query ConsoleSales($filter:SaleFilter!,$interval:HistoryInterval!){salesTotals(filter:$filter,interval:$interval){isExact count amountCents groups{startsAt count amountCents}}}',
