@@ -102,7 +102,7 @@ describe('@psa/server', () => {
       [`/widget/${newestVersion()}/psa-checkout.js`]: 'text/javascript',
       '/demo/': 'text/html',
       '/demo/config.json': 'application/json',
-      '/demo/dashboard': 'text/html',
+      '/demo/account.json': 'application/json',
       '/console/statement': 'text/html',
       '/simulator/': 'text/html',
       '/v1/docs': 'text/html',

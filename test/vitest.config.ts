@@ -37,7 +37,6 @@ const LONGEST = [
   'faults/cut',
   'faults/boundaries',
   'faults/facade',
-  'e2e/dashboard',
   'faults/outage',
   'programs/cli/main',
   'security/bad-input',

@@ -173,7 +173,6 @@ export default defineConfig(({ mode, command }): UserConfig => {
         input: [
           'index.html',
           'thank-you.html',
-          'dashboard.html',
           'gallery.html',
           'gallery-board.html',
           'simulator/index.html',
@@ -182,7 +181,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
     },
     server: {
       proxy: {
-        '^/(graphql|checkout|simulator/\\w|demo/(dashboard/)?config\\.json|demo/dashboard/payouts)': {
+        '^/(graphql|checkout|simulator/\\w|demo/(account|config)\\.json)': {
           target: 'http://localhost:4000',
           ws: true,
         },

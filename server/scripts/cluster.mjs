@@ -275,9 +275,7 @@ async function startOwnPostgres() {
 /** @param {Cluster} cluster @param {{ proxy: string | undefined, keys: string[], demo: boolean, isOwn: boolean }} details */
 function greeting(cluster, { proxy, keys, demo, isOwn }) {
   const { url, instances } = cluster;
-  const pages = demo
-    ? [`  Demo shop   ${url}/demo`, `  Dashboard   ${url}/demo/dashboard`, `  Simulator   ${url}/simulator`]
-    : [];
+  const pages = demo ? [`  Demo shop   ${url}/demo`, `  Simulator   ${url}/simulator`] : [];
   return [
     '',
     proxy

@@ -116,9 +116,3 @@ export async function pendingCents({ live }: Fixture): Promise<number> {
 export async function paymentsOf({ live }: Fixture): Promise<{ orderCode: string; status: string }[]> {
   return (await live.request('{ cardPayments { nodes { orderCode status } } }')).cardPayments.nodes;
 }
-
-/** Waits until both of the dashboard's connections are live: the page's own and the table's. */
-export async function isLive(page: Page): Promise<void> {
-  await page.locator('[data-connection]').getByText('Ao vivo').waitFor();
-  await page.locator('#payouts [part=connection]').getByText('Ao vivo').waitFor();
-}

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { TEST_CARDS } from '../../server/src/rails/simulated/acquirer.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
 import { MAGIC_PAYERS } from '../../server/src/rails/simulated/pix.ts';
-import { TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
+import { DESTINATIONS } from '../../widget/demo/simulator/destinations.ts';
 import { PAYERS } from '../../widget/demo/simulator/payers.ts';
 
 const lines = readFileSync(new URL('../../server/docs/guide.md', import.meta.url), 'utf8').split('\n');
@@ -70,19 +70,18 @@ test('The guide names the destinations that the simulated bank treats apart, eac
     expect(effect, destination).toMatch(effects[MAGIC_DESTINATIONS[destination]!.kind]);
 });
 
-test('The demo’s dashboard offers a destination with each effect, and names the effect that the bank gives it', () => {
+test('The simulator’s page names a destination with each effect, and the effect that the bank gives it', () => {
   const effects = {
-    none: /^conclui em segundos$/,
-    deny: /^(o banco nega|é negado)$/,
-    refuse: /^recusado antes do banco$/,
-    delay: /^leva 10 minutos$/,
-    verify: /^fica 30 s em verificação$/,
+    none: /^Conclui em segundos\.$/,
+    deny: /^(O banco nega|É negado)\.$/,
+    refuse: /^É recusado antes do banco\.$/,
+    delay: /^Leva 10 minutos\.$/,
+    verify: /^Fica 30 s em verificação\.$/,
   };
-  const offered = Object.values(TEST_DESTINATIONS).flat();
   const kindOf = (destination: string) => MAGIC_DESTINATIONS[destination]?.kind ?? 'none';
-  for (const { destination, effect } of offered)
+  for (const { destination, effect } of DESTINATIONS)
     expect(effect, destination).toMatch(effects[kindOf(destination)]);
-  expect(new Set(offered.map(({ destination }) => kindOf(destination)))).toEqual(
+  expect(new Set(DESTINATIONS.map(({ destination }) => kindOf(destination)))).toEqual(
     new Set(Object.keys(effects)),
   );
 });

@@ -188,7 +188,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/documents-run.test.ts': ['widget', 'package'],
   // These files request pages of servers.
   'test/programs/console/console.test.ts': ['widget'],
-  'test/programs/demo/dashboard.test.ts': ['widget'],
+  'test/programs/demo/demo.test.ts': ['widget'],
   'test/programs/simulator/controls.test.ts': ['widget'],
   'test/e2e/fixture.ts': ['widget'],
   'test/engines/lost-chunk.test.ts': ['widget', 'package'],

@@ -56,7 +56,7 @@ export async function openGallery(
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' && !/(icon\.svg|config\.json)$/.test(message.location().url))
+    if (message.type() === 'error' && !/(icon\.svg|account\.json)$/.test(message.location().url))
       problems.push(message.text());
   });
   page.on('pageerror', (error) => problems.push(error.message));

@@ -267,10 +267,10 @@ it('the gallery leads to the simulator and to the REST interface, where the acco
   const page = await context.newPage();
   const links = page.getByRole('navigation').getByRole('link');
   await page.goto(`${server.url}/demo/gallery`);
-  expect(await links.allInnerTexts()).toEqual([
-    ...['Loja', 'Painel', 'Galeria', 'Simulador', 'GraphiQL', 'REST'],
-  ]);
-  await page.route('**/demo/dashboard/config.json', (route) => route.fulfill({ json: { simulated: false } }));
+  expect(await links.allInnerTexts()).toEqual([...['Loja', 'Galeria', 'Simulador', 'GraphiQL', 'REST']]);
+  await page.route('**/demo/account.json', (route) =>
+    route.fulfill({ json: { simulated: false, console: true } }),
+  );
   await page.reload();
   await links.getByText('Simulador').waitFor({ state: 'detached' });
   expect(await links.allInnerTexts()).toEqual(['Loja', 'Painel', 'Galeria', 'GraphiQL']);

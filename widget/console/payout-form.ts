@@ -1,5 +1,4 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import { payoutDone } from '../demo/dashboard/outcomes.ts';
 import { parseCents } from '../demo/shared/format.ts';
 import { KeptRequest } from '../demo/shared/kept-request.ts';
 import { PAYOUT_METHODS, type PayableMethod } from '../demo/shared/payout-methods.ts';
@@ -9,6 +8,7 @@ import {
   KEY_TYPES,
   type KeyType,
   PLACEHOLDERS,
+  payoutDone,
   recordOf,
   renderTerms,
 } from '../demo/shared/payout-terms.ts';

@@ -1,11 +1,9 @@
 import '../src/define.ts';
 import type { CheckoutMode, CheckoutPayment, PsaCheckout, Transport } from '../src/psa-checkout.ts';
-import { showRealAccount } from './shared/real-account.ts';
+import { type Account, showAccount } from './shared/account.ts';
 
-interface Config {
+interface Config extends Account {
   endpoint: string;
-  /** Whether bank and acquirer are simulated. Otherwise the money is real, and there is no simulator page. */
-  simulated: boolean;
   /** Empty if the account takes no payments. */
   products: { sku: string; name: string; priceCents: number; tokens: { popup: string; redirect: string } }[];
 }
@@ -52,7 +50,7 @@ async function openShop(): Promise<void> {
   } catch {
     // Without its configuration the shop shows the products without buttons.
   }
-  if (config?.simulated === false) showRealAccount();
+  if (config) showAccount(config);
   for (const checkout of document.querySelectorAll('psa-checkout')) {
     const tokens = config?.products.find(({ sku }) => sku === checkout.id)?.tokens;
     if (config && tokens) {

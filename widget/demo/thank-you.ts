@@ -1,5 +1,5 @@
 import '../src/define.ts';
-import { showAccount } from './shared/real-account.ts';
+import { loadAccount } from './shared/account.ts';
 
 // The element finds the payment again by itself: by the order code in the address, or by this tab's session storage.
 const heading = document.querySelector('#title');
@@ -23,7 +23,7 @@ checkout?.addEventListener('psa-failed', () =>
 checkout?.addEventListener('psa-refunded', () =>
   setMessage('Pagamento estornado.', 'O valor volta para quem pagou.'),
 );
-void showAccount();
+void loadAccount();
 
 checkout?.updateComplete.then(() => {
   if (checkout.phase === 'idle' && !checkout.payment && checkout.connection === 'idle')

@@ -88,12 +88,7 @@ async function waitWithLimit(closing: Promise<void>): Promise<void> {
 function greeting({ url, demo, console, firstKeys }: App): string {
   const lines = ['', `PSA is running at ${url}`, ''];
   if (demo)
-    lines.push(
-      `  Demo shop   ${url}/demo`,
-      `  Dashboard   ${url}/demo/dashboard`,
-      `  Simulator   ${url}/simulator`,
-      `  GraphiQL    ${url}/graphql`,
-    );
+    lines.push(`  Demo shop   ${url}/demo`, `  Simulator   ${url}/simulator`, `  GraphiQL    ${url}/graphql`);
   else lines.push(`  GraphQL     ${url}/graphql`);
   if (console !== 'off') lines.push(`  Console     ${url}/console`);
   lines.push(`  REST        ${url}/v1/docs`);
@@ -116,7 +111,7 @@ function remoteGreeting(
   { url: service, keys, webhookSecrets }: UpstreamConfig,
 ): string {
   const lines = ['', `PSA is running at ${url}, in front of ${new URL(service).origin}`, ''];
-  if (demo) lines.push(`  Demo shop   ${url}/demo`, `  Dashboard   ${url}/demo/dashboard`);
+  if (demo) lines.push(`  Demo shop   ${url}/demo`);
   if (console !== 'off') lines.push(`  Console     ${url}/console`);
   lines.push(
     `  GraphQL     ${url}/graphql`,

@@ -436,7 +436,6 @@ describe('the routes', () => {
     ['/', '/demo/'],
     ['/demo', '/demo/'],
     ['/simulator', '/simulator/'],
-    ['/demo/dashboard/', '/demo/dashboard'],
   ])('%s leads to its page with the query', async (path, page) => {
     const answer = await fetch(`${app.url}${path}?lang=en&x=a%20b`, { redirect: 'manual' });
     expect(answer.headers.get('location')).toBe(`${page}?lang=en&x=a%20b`);

@@ -141,7 +141,7 @@ describe('who may use the controls', () => {
     const closed = await startApp({ environment: { PSA_DEMO: 'off' } });
     try {
       const answers = await Promise.all(
-        ['/simulator/', '/simulator/state', '/demo/dashboard', '/demo/dashboard/config.json'].map((path) =>
+        ['/simulator/', '/simulator/state', '/demo/dashboard', '/demo/account.json'].map((path) =>
           fetch(`${closed.url}${path}`),
         ),
       );

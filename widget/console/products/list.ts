@@ -1,11 +1,11 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import { STOCK_LABELS } from '../../demo/shared/content.ts';
 import { formatBrl } from '../../demo/shared/format.ts';
 import type { Api } from '../api.ts';
 import { keepFocusIn } from '../keep-focus.ts';
 import { Polling } from '../polling.ts';
 import { staleNotice } from '../stale.ts';
+import { STOCK_LABELS } from './content.ts';
 import { type Delivery, LOW_STOCKS, PRODUCTS, type Product } from './operations.ts';
 import './product.ts';
 import './product-form.ts';

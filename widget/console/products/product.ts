@@ -1,11 +1,11 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import { CONTENT_LABELS, STOCK_LABELS } from '../../demo/shared/content.ts';
 import { formatFull } from '../../demo/shared/format.ts';
 import { postJson } from '../../demo/shared/post-json.ts';
 import { type Api, ask } from '../api.ts';
 import { keepFocusIn } from '../keep-focus.ts';
 import { Polling } from '../polling.ts';
 import { requestWithKey } from '../write.ts';
+import { CONTENT_LABELS, STOCK_LABELS } from './content.ts';
 import './content-form.ts';
 import { DELIVERIES, type Delivery, type Page, type Product } from './operations.ts';
 import { refusalWords } from './refusal-words.ts';

@@ -1,7 +1,7 @@
 import '../../src/board/define.ts';
 import { THEMES } from '../gallery/themes.ts';
 import { chosen, makeElement, nextTask, openView, saveView } from '../gallery/view.ts';
-import { showAccount } from '../shared/real-account.ts';
+import { loadAccount } from '../shared/account.ts';
 import { assignScript, ENDPOINT } from './fake-server.ts';
 import { type BoardState, type BoardTag, ELEMENTS, PROPERTIES, statesOf } from './states.ts';
 
@@ -23,7 +23,7 @@ for (const name of ['psa-refund-request', 'psa-defence-request', 'psa-accept-req
   gallery?.addEventListener(name, (event) =>
     (event as CustomEvent<{ respondWith(answer: undefined): void }>).detail.respondWith(undefined),
   );
-void showAccount();
+void loadAccount();
 void show();
 
 /** Shows what is chosen: the states of one element in one theme, for those of all would keep a phone busy for seconds. */

@@ -1,6 +1,6 @@
 import '../../src/define.ts';
 import type { PsaCheckout } from '../../src/psa-checkout.ts';
-import { showAccount } from '../shared/real-account.ts';
+import { loadAccount } from '../shared/account.ts';
 import { drawSnippet, openBuilder, type Settings } from './builder.ts';
 import { assignScript, device, ENDPOINT } from './fake-server.ts';
 import { type GalleryState, STATES } from './states.ts';
@@ -24,7 +24,7 @@ const amountFormats = new Map<string, Intl.NumberFormat>();
 openGallery();
 let placing = goOffline();
 openThemes();
-void showAccount();
+void loadAccount();
 
 function openGallery(): void {
   openView(() => {

@@ -66,6 +66,12 @@ export function renderTerms(
   `;
 }
 
+/** The sentence about a payout that was requested, or whose request had been received before under the same key. */
+export const payoutDone = ({ code, replayed }: { code: string; replayed: boolean }) =>
+  replayed
+    ? `O pedido anterior já tinha chegado: saque ${code}. Nada novo foi pedido.`
+    : `Saque ${code} pedido. Ele aparece na lista e muda de status sozinho.`;
+
 export interface FormErrors {
   amount?: string;
   destination?: string;

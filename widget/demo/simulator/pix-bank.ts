@@ -1,9 +1,9 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatRelative, parseCents } from '../shared/format.ts';
-import { causeText, returnTexts } from '../shared/pix.ts';
 import { renderLtcWallet } from './ltc-wallet.ts';
 import { disputed, type Page } from './page.ts';
 import { PAYERS } from './payers.ts';
+import { causeText, returnTexts } from './returns.ts';
 import type { PaidPix, PixPayment, Snapshot } from './snapshot.ts';
 
 const STATUS_LABELS: Record<PixPayment['status'], string> = {

@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatRelative, formatTime, parseCents } from '../shared/format.ts';
 import { PAYOUT_METHODS } from '../shared/payout-methods.ts';
+import { DESTINATIONS } from './destinations.ts';
 import { disputed, type Page } from './page.ts';
 import { ROUTES } from './routes.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -28,8 +29,8 @@ export function renderTransfers({ transfers }: Snapshot, page: Page, live: boole
       ${
         transfers.length === 0
           ? html`<p class="empty">
-              Nenhuma agora: um PIX comum conclui em segundos. Para ter tempo de mexer, peça no
-              <a href="/demo/dashboard">painel</a> um saque para <code>demora@psa.example</code>.
+              Nenhuma agora: um PIX comum conclui em segundos. Para ter tempo de mexer, peça um saque para
+              <code>demora@psa.example</code>.
             </p>`
           : html`<ul class="rows stacked">
               ${transfers.map(
@@ -57,6 +58,15 @@ export function renderTransfers({ transfers }: Snapshot, page: Page, live: boole
               )}
             </ul>`
       }
+      <details class="payers">
+        <summary>Destinos que agem sozinhos</summary>
+        <dl>
+          ${DESTINATIONS.map(
+            ({ destination, effect }) =>
+              html`<div><dt><code>${destination}</code></dt><dd>${effect}</dd></div>`,
+          )}
+        </dl>
+      </details>
     </section>
   `;
 }

@@ -1,4 +1,5 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { loadAccount } from '../shared/account.ts';
 import {
   formatBrl,
   formatClock,
@@ -399,3 +400,4 @@ export class SimulatorApp extends LitElement implements Page {
 }
 
 customElements.define('simulator-app', SimulatorApp);
+void loadAccount();

@@ -1,9 +1,15 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatRelative } from '../shared/format.ts';
-import { INTERVALS } from '../shared/subscription.ts';
 import type { Page } from './page.ts';
 import type { Snapshot, Subscription } from './snapshot.ts';
 
+const INTERVALS: Record<string, string> = {
+  weekly: 'semanal',
+  monthly: 'mensal',
+  quarterly: 'trimestral',
+  semiannual: 'semestral',
+  yearly: 'anual',
+};
 const STATUS_LABELS: Record<Subscription['status'], string> = {
   pending: 'Aguardando autorização',
   active: 'Ativa',

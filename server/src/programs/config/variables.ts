@@ -274,7 +274,7 @@ export const environment = z.object({
   }),
   PSA_DEMO: onOrOff.optional().register(documentation, {
     group: 'Clients',
-    meaning: 'the shop, the dashboard, the simulator and GraphiQL; in remote mode those of the real account',
+    meaning: 'the shop, the gallery, the simulator and GraphiQL; in remote mode those of the real account',
     unset: 'on where HOST and PUBLIC_URL are loopback addresses; off in remote mode',
   }),
   PSA_CONSOLE: onOrOff.optional().register(documentation, {

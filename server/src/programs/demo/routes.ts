@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import type { AccessService } from '../../access/model.ts';
 import { filesRoute } from '../../api/http/files.ts';
 import { type Route, send, sendJson } from '../../api/http/routes.ts';
 import { createSameOrigin, PAGE_CSP } from '../../api/http/same-origin.ts';
@@ -14,7 +13,6 @@ import type {
   CreateCheckoutTokenInput,
 } from '../../money-in/card-payments/tokens/model.ts';
 import { type CheckoutMethod, cardAmount, checkoutDetails } from '../../money-in/checkout/model.ts';
-import { createDashboardRoutes, type DashboardOperations } from './dashboard.ts';
 
 /**
  * The life of the demo's tokens. A shop mints a token when it needs one; these last for as long as a person tries the
@@ -34,25 +32,23 @@ interface Product {
   priceCents: number;
 }
 
-/** The shop at `/demo`, a merchant's site that embeds the widget, and its dashboard, both of the first account. */
+/** The shop at `/demo`, a merchant's site that embeds the widget, of the first account. */
 export function createDemoRoutes({
   tenant,
-  access,
   checkoutTokens,
   methods,
-  operations,
+  isSimulated,
   hasConsole,
   clock,
   publicUrl,
 }: {
   tenant: Tenant;
-  access: AccessService;
   checkoutTokens: CheckoutTokenService;
   /** The methods that the shop sells with, as far as its account takes them. */
   methods: readonly CheckoutMethod[];
-  /** Null if money would be real: then the dashboard only reads. */
-  operations: DashboardOperations | null;
-  /** Whether this server has the merchant's console, to which the dashboard leads. */
+  /** Whether bank and acquirer are simulated; money is real otherwise. */
+  isSimulated: boolean;
+  /** Whether this server has the merchant's console, to which the pages lead. */
   hasConsole: boolean;
   clock: Clock;
   publicUrl: string;
@@ -111,6 +107,13 @@ export function createDemoRoutes({
         : {}),
     }),
   });
+  const account = { simulated: isSimulated, console: hasConsole };
+  // For the pages that sell nothing: a shop's configuration has tokens minted.
+  const accountConfig: Route = {
+    methods: ['GET'],
+    path: /^\/demo\/account\.json$/,
+    handle: ({ response }) => sendJson(response, 200, account, { 'cache-control': 'no-store' }),
+  };
   const config: Route = {
     methods: ['GET'],
     path: /^\/demo\/config\.json$/,
@@ -121,8 +124,12 @@ export function createDemoRoutes({
         throw error;
       });
       // A path: the page may be open by another name of this machine, and its policy allows its own origin alone.
-      const config = { endpoint: '/graphql', simulated: operations !== null, products };
-      sendJson(response, 200, config, { 'cache-control': 'no-store' });
+      sendJson(
+        response,
+        200,
+        { endpoint: '/graphql', ...account, products },
+        { 'cache-control': 'no-store' },
+      );
     },
   };
   // A token is a row: only a page of this server has one minted, and of a simulated account alone.
@@ -140,6 +147,12 @@ export function createDemoRoutes({
     path: /^\/demo\/obrigado$/,
     handle: ({ url, response }) => send(response, 308, '', { location: `/demo/thank-you${url.search}` }),
   };
+  // Earlier versions had a page of the account here.
+  const formerDashboard: Route = {
+    methods: ['GET', 'HEAD'],
+    path: /^\/demo\/dashboard\/?$/,
+    handle: ({ response }) => send(response, 307, '', { location: '/console' }),
+  };
   const homeRedirect: Route = {
     methods: ['GET', 'HEAD'],
     path: /^\/$/,
@@ -148,9 +161,10 @@ export function createDemoRoutes({
   return [
     homeRedirect,
     config,
-    ...(operations ? [galleryToken] : []),
+    accountConfig,
+    ...(isSimulated ? [galleryToken] : []),
     formerThankYou,
-    ...createDashboardRoutes({ tenant, access, operations, hasConsole, clock, publicUrl }),
+    ...(hasConsole ? [formerDashboard] : []),
     shop,
   ].map(guard);
 }

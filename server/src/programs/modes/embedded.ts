@@ -5,7 +5,6 @@ import {
   createAccessService,
   createTokenMint,
   firstTenant,
-  payoutSettingsOf,
   prepareToken,
 } from '../../access/service.ts';
 import { type Brands, createBrandRoutes } from '../../api/checkout-page/brand.ts';
@@ -312,13 +311,10 @@ export async function createEmbeddedRuntime({
         ...(config.demo
           ? createDemoRoutes({
               tenant: await firstTenant(database.sql),
-              ...{ access, checkoutTokens, clock, publicUrl },
+              ...{ checkoutTokens, clock, publicUrl },
               methods: ['pix', 'card'],
+              isSimulated: true,
               hasConsole: config.console !== 'off',
-              operations: {
-                ...services,
-                payoutFees: async (tenant) => (await payoutSettingsOf(database.sql, tenant)).payoutFeesCents,
-              },
             })
           : []),
         ...(simulatedClock

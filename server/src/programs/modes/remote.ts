@@ -293,17 +293,12 @@ export async function createRemoteRuntime({
     async routes() {
       if (!config.demo) return receiver.routes;
       const tenant = await firstTenant(database.sql);
-      // Real money leaves only with an API key, not from a page without a sign-in.
       return [
         ...receiver.routes,
         ...createDemoRoutes({
-          tenant,
-          access,
-          checkoutTokens,
-          clock,
-          publicUrl,
+          ...{ tenant, checkoutTokens, clock, publicUrl },
           methods: dependencies.families.has('payments') ? ['card', 'pix'] : ['card'],
-          operations: null,
+          isSimulated: false,
           hasConsole: config.console !== 'off',
         }),
       ];

@@ -13,23 +13,21 @@ export interface Checkpoint {
   readonly sums: Readonly<Record<string, number>>;
 }
 
-/** Reads the checkpoint of a tenant, if it is of these laws: others would say nothing of old rows. */
-export async function selectCheckpoint(sql: Sql, tenant: Tenant, laws: string): Promise<Checkpoint | null> {
+export async function selectCheckpoint(sql: Sql, tenant: Tenant): Promise<Checkpoint | null> {
   const row = await sql
     .selectFrom('verify_checkpoint')
     .select(['number', 'version', 'sums'])
     .where('account_id', '=', tenant.accountId)
     .where('environment', '=', tenant.environment)
-    .where('laws', '=', laws)
     .executeTakeFirst();
   return row ? { ...row, sums: row.sums as Record<string, number> } : null;
 }
 
-/** Keeps a checkpoint with the digest of its laws; null removes it, so that the next run looks at everything again. */
+/** Keeps a checkpoint; null removes it, so that the next run looks at everything again. */
 export async function saveCheckpoint(
   sql: Sql,
   { accountId, environment }: Tenant,
-  checkpoint: (Checkpoint & { laws: string }) | null,
+  checkpoint: Checkpoint | null,
 ): Promise<void> {
   if (checkpoint === null) {
     await sql
@@ -39,12 +37,12 @@ export async function saveCheckpoint(
       .execute();
     return;
   }
-  const { number, version, sums, laws } = checkpoint;
+  const { number, version, sums } = checkpoint;
   await raw`
-    insert into verify_checkpoint (account_id, environment, number, version, sums, laws)
-    values (${accountId}, ${environment}, ${number}, ${version}, ${JSON.stringify(sums)}::jsonb, ${laws})
+    insert into verify_checkpoint (account_id, environment, number, version, sums)
+    values (${accountId}, ${environment}, ${number}, ${version}, ${JSON.stringify(sums)}::jsonb)
     on conflict (account_id, environment)
-    do update set number = excluded.number, version = excluded.version, sums = excluded.sums, laws = excluded.laws
+    do update set number = excluded.number, version = excluded.version, sums = excluded.sums
   `.execute(sql);
 }
 

@@ -200,8 +200,6 @@ interface VerifyCheckpointTable extends TenantTable {
   number: number;
   version: number;
   sums: Json<unknown>;
-  /** A digest of the statements of the laws; null if a version without it has written the row. */
-  laws: string | null;
 }
 
 interface VerifiedLawTable {

@@ -1,5 +1,5 @@
-// Draws the dashboard and the simulator in their states, and the dashboard and the shop of a facade, wide and narrow, light
-// and dark, from real servers:  node test/browser/dashboard-screenshots.mjs --out DIR
+// Draws the pages of the console and the simulator after a day of sales, and the console and the shop of a facade, wide and narrow,
+// light and dark, from real servers:  node test/browser/console-screenshots.mjs --out DIR
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -30,6 +30,11 @@ const LOOKS = /** @type {const} */ ([
   { name: '390-light', colorScheme: 'light', viewport: { width: 390, height: 844 } },
   { name: '390-dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
 ]);
+/** The pages of the console, by their place behind its address. */
+const PAGES = [
+  ...['', 'sales', 'subscriptions', 'disputes', 'products', 'statement', 'payouts'],
+  ...['subaccounts', 'developers'],
+];
 const CARD = {
   number: '4242424242424242',
   holder: 'Maria da Silva',
@@ -83,18 +88,24 @@ function simulate(app, control, input) {
   });
 }
 
-/**
- * Draws the whole page, or with `fullPage: false` the screen alone: a dialog is centred on the screen.
- * @param {Page} page @param {string} name @param {{ fullPage?: boolean }} [how]
- */
-async function drawPage(page, name, { fullPage = true } = {}) {
+/** Draws the whole page. @param {Page} page @param {string} name */
+async function drawPage(page, name) {
   await page.evaluate(() => scrollTo(0, 0));
   await page.mouse.move(0, 0);
   await page.screenshot({
     path: join(options.out ?? '', `${name}.png`),
-    fullPage,
+    fullPage: true,
     animations: 'disabled',
   });
+}
+
+/** Draws each page of the console. @param {import('../../server/src/programs/app.ts').App} app @param {Page} page @param {string} name */
+async function drawConsole(app, page, name) {
+  for (const place of PAGES) {
+    await page.goto(`${app.url}/console/${place}`);
+    await page.waitForLoadState('networkidle');
+    await drawPage(page, `${name}-${place || 'home'}`);
+  }
 }
 
 /** @param {string} suffix @param {import('playwright-core').BrowserContextOptions} look */
@@ -106,65 +117,10 @@ async function drawAll(suffix, look) {
   const visitor = await openVisitor(browser, look);
   const { page } = visitor;
   const draw = (/** @type {string} */ state) => drawPage(page, `${state}-${suffix}`);
-  const drawDialog = (/** @type {string} */ state) =>
-    drawPage(page, `${state}-${suffix}`, { fullPage: false });
   try {
-    await page.goto(`${app.url}/demo/dashboard`);
-    await page.locator('[data-connection]').getByText('Ao vivo').waitFor();
-    await page.getByText('O primeiro que você pedir').waitFor();
-    await draw('dashboard-empty');
-
+    await drawConsole(app, page, `console-empty-${suffix}`);
     await liveADay(app, clock, receiver);
-    await page.reload();
-    await page.locator('#payouts tbody tr').first().waitFor();
-    await page.locator('#webhooks tbody tr').first().waitFor();
-    await draw('dashboard-day');
-
-    await page.getByRole('button', { name: 'Enviar defesa: disputa de R$ 189,00' }).click();
-    await page.getByLabel('O que aconteceu').fill('O pedido foi entregue na portaria.');
-    await drawDialog('dashboard-dispute');
-    await page.getByRole('button', { name: 'Enviar defesa', exact: true }).click();
-    await page.locator('#disputes').getByText('Em análise').nth(1).waitFor();
-    await draw('dashboard-evidence');
-
-    const press = (/** @type {string} */ table, /** @type {string} */ name) =>
-      page.locator(`#${table}`).getByRole('button', { name, exact: true }).first().click();
-    const back = () => page.getByRole('button', { name: 'Voltar' }).click();
-    await press('card-payments', 'Estornar Rede de varanda e café');
-    await drawDialog('dashboard-refund');
-    await page.getByRole('dialog').getByLabel('Valor em reais').fill('999,00');
-    await page.getByRole('dialog').getByRole('button', { name: 'Estornar' }).click();
-    await page.getByText('É mais do que ainda pode ser estornado.').waitFor();
-    await drawDialog('dashboard-refund-error');
-    await back();
-    await press('pix-payments', 'Estornar Cesta da estação');
-    await drawDialog('dashboard-refund-pix');
-    await back();
-    await press('card-payments', 'Cancelar Café Vale Alto, 250 g');
-    await drawDialog('dashboard-cancel-payment');
-    await back();
-    await press('subscriptions', 'Cancelar Clube do café');
-    await drawDialog('dashboard-cancel-subscription');
-    await back();
-
-    await page.getByLabel('Valor em reais').fill('9.999,99');
-    await page.getByRole('button', { name: 'Pedir saque' }).click();
-    await page.getByText('Escreva para onde vai').waitFor();
-    await draw('dashboard-errors');
-    await page.getByLabel('Valor em reais').fill('80,00');
-    await page.getByRole('button', { name: /demora@psa/ }).click();
-    await page.getByRole('button', { name: 'Pedir saque' }).click();
-    await drawDialog('dashboard-confirmation');
-    await page.getByRole('button', { name: 'Confirmar saque' }).click();
-    await page.getByText(/Saque SAQ-.* pedido/).waitFor();
-    await page.locator('#payouts tbody').getByText('Pendente').first().waitFor();
-    await draw('dashboard-requested');
-
-    await visitor.context.setOffline(true);
-    await page.getByText('Você está sem rede').waitFor();
-    await draw('dashboard-offline');
-    await visitor.context.setOffline(false);
-    await page.locator('[data-connection]').getByText('Ao vivo').waitFor();
+    await drawConsole(app, page, `console-${suffix}`);
 
     await page.goto(`${app.url}/checkout/${bought}`);
     await page.getByText('O que você comprou').waitFor();
@@ -187,7 +143,7 @@ async function drawAll(suffix, look) {
 }
 
 /**
- * Draws the dashboard and the shop of a facade in front of a service that has only the endpoints of the document: PIX, refunds,
+ * Draws the console and the shop of a facade in front of a service that has only the endpoints of the document: PIX, refunds,
  * disputes and the other families are not offered.
  */
 async function drawFacade() {
@@ -205,33 +161,15 @@ async function drawFacade() {
   service.webhookUrl = `${facade.url}/webhooks/psa`;
   const receiver = await startReceiver();
   try {
-    const drawAt = async (
-      /** @type {string} */ path,
-      /** @type {string} */ state,
-      /** @type {(page: Page) => Promise<void>} */ waitUntilShown,
-    ) => {
-      for (const { name: suffix, ...look } of LOOKS) {
-        const { page, context } = await openVisitor(browser, look);
-        await page.goto(`${facade.url}${path}`);
-        await waitUntilShown(page);
-        await drawPage(page, `${state}-${suffix}`);
-        await context.close();
-      }
-    };
-    // The dashboard knows what the service does not offer only after it has requested it.
-    const waitUntilComplete = (/** @type {Page} */ page) =>
-      page.locator('#store-products').waitFor({ state: 'detached' });
-    await drawAt('/demo/dashboard', 'facade-dashboard-empty', waitUntilComplete);
     await sellAtFacade(service, facade, receiver);
-    await drawAt('/demo/dashboard', 'facade-dashboard-day', async (page) => {
-      await waitUntilComplete(page);
-      await page.locator('#payouts tbody').getByText('Negado').waitFor();
-      await page.locator('#card-payments tbody').getByText('Pago', { exact: true }).nth(1).waitFor();
-      await page.locator('#webhooks tbody').getByText('Entregue').first().waitFor();
-    });
-    await drawAt('/demo/', 'facade-shop', (page) =>
-      page.locator('psa-checkout#caneca [part=button][value=pix]').waitFor({ state: 'detached' }),
-    );
+    for (const { name: suffix, ...look } of LOOKS) {
+      const { page, context } = await openVisitor(browser, look);
+      await drawConsole(facade, page, `facade-console-${suffix}`);
+      await page.goto(`${facade.url}/demo/`);
+      await page.locator('psa-checkout#caneca [part=button][value=pix]').waitFor({ state: 'detached' });
+      await drawPage(page, `facade-shop-${suffix}`);
+      await context.close();
+    }
   } finally {
     await facade.close();
     await service.close();

@@ -1,4 +1,4 @@
-import { formatBrl } from './format.ts';
+import { formatBrl } from '../shared/format.ts';
 
 /** Money that came for a PIX payment and is sent back. */
 interface ReturnedCredit {
