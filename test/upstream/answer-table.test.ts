@@ -331,6 +331,27 @@ describe('an answer that is not the service’s, or is broken', () => {
     }
   });
 
+  test('A body in two codings is read, and one in three is not decoded', async () => {
+    const started = await start();
+    const [line, read] = READS[0]!;
+    const known = await read(started);
+    const coded = (times: number) => (good: unknown) => {
+      const body = Array(times)
+        .fill(gzipSync)
+        .reduce((bytes, compress) => compress(bytes), JSON.stringify(good));
+      return wire(200, body, { 'content-encoding': Array(times).fill('gzip').join(', ') });
+    };
+    for (const [times, stale] of [
+      [2, false],
+      [3, true],
+    ] as const) {
+      started.clock.advance(11_000);
+      broken = { line, answer: coded(times) };
+      expect(await read(started)).toEqual(known);
+      expect([times, started.stale.at(-1) ?? false]).toEqual([times, stale]);
+    }
+  });
+
   test.each(REFUSING)(
     'Each write that gets %s is refused, may be tried again, and is sent again at the next call',
     async (_, answer) => {

@@ -43,6 +43,8 @@ const DECODERS = {
   deflate: promisify(inflate),
   br: promisify(brotliDecompress),
 };
+/** The codings that are undone one after the other: a service has one, and a proxy adds one. Each costs as much as the largest answer. */
+const MAX_CODINGS = 2;
 export const ACCEPT_ENCODING = 'gzip, br';
 /**
  * The time for which an idle connection is kept open: shorter than the 5 seconds of a server on Node, so that
@@ -156,6 +158,7 @@ async function decode(answer: WireAnswer): Promise<WireAnswer> {
     .reverse();
   let { body } = answer;
   try {
+    if (codings.length > MAX_CODINGS) throw new Error('too many codings');
     for (const coding of codings) {
       if (coding === '' || coding === 'identity' || body.length === 0) continue;
       if (!Object.hasOwn(DECODERS, coding)) throw new Error(`no decoder for ${coding}`);
