@@ -241,7 +241,7 @@ describe('a request that may not be', () => {
         method: 'GET',
         path: `?query=${encodeURIComponent(CREATE)}&query=${encodeURIComponent('{ wallet { id } }')}`,
       },
-      405,
+      400,
     ],
     [
       'the id of a document that nobody knows',
