@@ -24,7 +24,11 @@ const DERIVED: Readonly<Record<string, string>> = {
         (snapshot ->> 'version')::int as nth
       from event offset 0
     ) e
-    window of_resource as (partition by resource_id, resource, account_id, environment order by version)`,
+    -- Any order of the texts will do, and that of their bytes is sorted in two thirds of the time.
+    window of_resource as (
+      partition by resource_id collate "C", resource collate "C", account_id collate "C", environment collate "C"
+      order by version
+    )`,
 };
 
 /** The derived tables that a query reads, as parts of a `with`. */
