@@ -26,6 +26,7 @@ const webViews = inFile('engines/web-view.test.ts');
 const engines = inFile('engines/buying.test.ts');
 const buying = inFile('frameworks/buying.test.ts');
 const frameworks = inFile('widget/recipes.browser-test.tsx');
+const native = inFile('frameworks/react-native.test.ts');
 const documents = inFile('api/operations/persisted-documents.test.ts');
 const generators = inFile('clients/generators.test.ts');
 const live = inFile('live/resume.test.ts');
@@ -219,7 +220,7 @@ export const TABLES = [
   {
     title: 'Bundlers and frameworks',
     about:
-      'Pages that each builds of the packed `<psa-checkout>`; those from Next.js on are rendered on a server. In Chromium each is bought in by PIX\nand by card, its own handler runs, and a chunk is lost once. Parcel keeps a failed import for the life of the page, and Metro makes one\nfile without chunks. `test/engines/lost-chunk.test.ts` loses a chunk in Firefox and WebKit, on a page of Vite’s and one of the\nscript tag. React Native’s runtime is not tried.',
+      'Pages that each builds of the packed `<psa-checkout>`; those from Next.js on are rendered on a server. In Chromium each is bought in by PIX\nand by card, its own handler runs, and a chunk is lost once. Parcel keeps a failed import for the life of the page, and Metro makes one\nfile without chunks. `test/engines/lost-chunk.test.ts` loses a chunk in Firefox and WebKit, on a page of Vite’s and one of the\nscript tag.',
     features: {
       PIX: buying('is paid by PIX, and its own handler runs once'),
       card: buying('is paid by card, and its own handler runs once'),
@@ -242,6 +243,20 @@ export const TABLES = [
       { name: 'Astro', npm: 'astro', installed: 'astro' },
       { name: 'Angular SSR', npm: '@angular/ssr', installed: 'angular' },
     ],
+  },
+  {
+    title: 'React Native',
+    about:
+      'The recipe of [an application](../../widget/docs/recipes.md#react-native), which Metro bundles with React Native’s own JavaScript: its\n`fetch`, `WebSocket` and `AbortController`. V8 runs it without the globals of a browser or of Node, and Node stands for the native\nside. Hermes compiles it; npm has the Hermes of this version as a compiler alone. That `fetch` reads no event stream: `live` says so.',
+    features: {
+      PIX: native('starts a payment by PIX, and shows that it is paid'),
+      card: native('starts a payment by card, and shows that it is paid'),
+      'over a cut': native('misses no status while its connection is cut, and shows none twice'),
+      'all payments': native('follows all payments of an account by the recipe for graphql-ws, over a cut'),
+      'what it lacks': native('learns that its fetch reads no event stream, and by what it can follow'),
+      Hermes: native('is compiled by Hermes'),
+    },
+    clients: [{ name: 'React Native', npm: 'react-native', installed: 'react-native' }],
   },
   {
     title: 'HTTP',

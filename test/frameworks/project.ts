@@ -45,16 +45,15 @@ export async function packCheckout(): Promise<string> {
   return join(folder, 'package');
 }
 
-/** Installs the packages of a project, builds it with the packed element, and serves it. */
-export async function openProject(
+/** Installs the packages of a project, and builds it with the packed element. Returns its folder. */
+export async function buildProject(
   name: string,
-  { packages, files, build, serve, env }: Project,
+  { packages, files, build, env }: Omit<Project, 'serve'>,
   checkout: string,
-): Promise<RunningProject> {
+): Promise<string> {
   expect(await ensurePeer(packages)).not.toBeNull();
-  const peer = join(root, 'test/bench/peers', packages);
   // The project lies below the folder of its packages, so that it finds them.
-  const folder = join(peer, '.shops', name.replaceAll(/\W+/g, '-'));
+  const folder = join(folderOf(packages), '.shops', name.replaceAll(/\W+/g, '-'));
   await rm(folder, { recursive: true, force: true });
   await cp(checkout, join(folder, 'node_modules/@psa/checkout'), { recursive: true });
   const written = { 'package.json': '{ "private": true, "type": "module" }', ...files };
@@ -62,18 +61,31 @@ export async function openProject(
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), content.trimStart());
   }
-  const pathOf = (program: string) => {
-    const own = join(folder, program);
-    return existsSync(own) ? own : join(peer, 'node_modules', program);
-  };
-  const environment = { ...process.env, NODE_ENV: 'production', ...env };
   for (const [program, ...args] of build)
-    await execute(process.execPath, [pathOf(program), ...args], { cwd: folder, env: environment }).catch(
-      ({ stdout, stderr }) => {
-        throw new Error(`${name} cannot build: ${stdout}${stderr}`);
-      },
-    );
+    await execute(process.execPath, [pathOf(program, folder, packages), ...args], {
+      cwd: folder,
+      env: environmentOf(env),
+    }).catch(({ stdout, stderr }) => {
+      throw new Error(`${name} cannot build: ${stdout}${stderr}`);
+    });
+  return folder;
+}
 
+/** The folder of the packages of a project. */
+export const folderOf = (packages: PeerName) => join(root, 'test/bench/peers', packages);
+
+const environmentOf = (env?: Record<string, string>) => ({ ...process.env, NODE_ENV: 'production', ...env });
+
+/** The path of a program: of the project, or of one of its packages. */
+function pathOf(program: string, folder: string, packages: PeerName): string {
+  const own = join(folder, program);
+  return existsSync(own) ? own : join(folderOf(packages), 'node_modules', program);
+}
+
+/** Builds a project, and serves it. */
+export async function openProject(name: string, project: Project, checkout: string): Promise<RunningProject> {
+  const folder = await buildProject(name, project, checkout);
+  const { serve, packages, env } = project;
   if ('folder' in serve) {
     const built = join(folder, serve.folder);
     // A bundler that does not know which files an import() loads puts each of them into a second file.
@@ -86,9 +98,9 @@ export async function openProject(
   }
   const [program, ...args] = serve.program;
   const port = String(await freePort());
-  const child = spawn(process.execPath, [pathOf(program), ...args], {
+  const child = spawn(process.execPath, [pathOf(program, folder, packages), ...args], {
     cwd: folder,
-    env: { ...environment, PORT: port },
+    env: { ...environmentOf(env), PORT: port },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';

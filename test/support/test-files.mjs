@@ -82,9 +82,12 @@ export const ONLY_IN_ALL = [
   'e2e/released-widgets.test.ts',
   // Installs bundlers and frameworks; widget/chunks and widget/server-rendered show the same without them.
   'frameworks/buying.test.ts',
+  // Installs React Native; live/rules has what its runtime lacks.
+  'frameworks/react-native.test.ts',
   // Needs Firefox and WebKit; the other tests of pages say more, in Chromium.
   'engines/buying.test.ts',
   'engines/lost-chunk.test.ts',
+  'engines/pages.test.ts',
   'engines/web-view.test.ts',
   // Three instances with followers in processes of their own; live/resume shows each client over cuts.
   'live/dose.test.ts',
@@ -193,6 +196,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/e2e/fixture.ts': ['widget'],
   'test/engines/lost-chunk.test.ts': ['widget', 'package'],
   'test/frameworks/buying.test.ts': ['widget', 'package'],
+  'test/frameworks/react-native.test.ts': ['package'],
   'test/live/dose.test.ts': ['server', 'pgdata'],
   'test/live/in-chromium.test.ts': ['package'],
   'test/live/recipes.test.ts': ['package'],

@@ -33,6 +33,7 @@ const PEERS = {
   nuxt: { called: 'Nuxt', is: 'nuxt' },
   openapi: { called: 'the generators from OpenAPI, openapi-typescript', is: 'openapi-typescript' },
   parcel: { called: 'Parcel', is: 'parcel' },
+  'react-native': { called: 'React Native', is: 'react-native' },
   stryker: { called: 'Stryker', is: '@stryker-mutator/core' },
   sveltekit: { called: 'SvelteKit', is: '@sveltejs/kit' },
   widgets: { called: 'the checkouts of others, Adyen', is: '@adyen/adyen-web' },
