@@ -4,7 +4,7 @@ const css = String.raw;
 export const styles = css`
   tr {
     grid-template-columns:
-      minmax(7.25rem, 0.7fr) minmax(7rem, 0.7fr) minmax(9rem, 2.2fr) minmax(8.25rem, 1.2fr)
+      minmax(8.5rem, 0.7fr) minmax(7rem, 0.7fr) minmax(9rem, 2.2fr) minmax(8.25rem, 1.2fr)
       minmax(9.25rem, 0.9fr);
   }
   td.code {
