@@ -21,6 +21,7 @@ test('every benchmark still runs, and prints each of its rows', { timeout: 600_0
     [/^20 (instructions due|debits reported) at once, (one account|4 accounts), PostgreSQL .*\/s/gm, 4],
     [/^payments of 200, .* ms/gm, 7],
     [/^payouts of 200, .* ms/gm, 8],
+    [/^totals of 2,000 payments, .* ms/gm, 8],
     [/^transfers, (1 account|(10|20) accounts, (even|one hot)) +one transaction a transfer .*\/s;/gm, 5],
     [
       /^[^,]+, (4 tenants|40 tenants, two commands each), PostgreSQL +(one tenant|the rows alone) .*\/s;/gm,

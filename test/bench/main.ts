@@ -17,6 +17,7 @@ import { type Measured, measureInstances, measureSubscribers, measureTable } fro
 import { measureSoak } from './soak.ts';
 import { measureStart } from './start.ts';
 import { measureStreams } from './streams.ts';
+import { measureTotals } from './totals.ts';
 import { measureTransfers } from './transfers.ts';
 import { measureWidget } from './widget.ts';
 import { measureWrites } from './writes.ts';
@@ -55,6 +56,7 @@ const MORE: Record<string, Part> = {
   pix: measurePix,
   followers: measureFollowers,
   lists: measureLists,
+  totals: measureTotals,
   start: measureStart,
   soak: (postgresUrl) => measureSoak(postgresUrl, size(Number(values.minutes), 0.05), Number(values.tenants)),
   widget: async () => measureWidget(),

@@ -21,7 +21,7 @@ Measures on 127.0.0.1, in some twelve minutes, and prints a table. Absolute numb
 to what was measured in turns with it is what can be compared.
 
   NAME         only these: reads, fanout, streams, postings, transfers, writes, delay, facade, and as things grow: subscribers,
-               table, instances; payouts, pix, followers, lists, start, soak and widget are measured only by name
+               table, instances; payouts, pix, followers, lists, totals, start, soak and widget are measured only by name
   --save       writes the table and the charts into server/docs/performance.md and test/bench/charts
   --strict     exits with 1 where a row misses its target, and names it; otherwise a miss is a ✗ in the table
   --before C   measures the server of the commit C beside this one, where writes are measured and this clone has it
