@@ -84,20 +84,17 @@ describe('the payouts of the console', () => {
         mimeType: 'text/csv',
         buffer: Buffer.from(`\uFEFF${['Valor;Destino;Referência', ...lines].join('\r\n')}`),
       });
-    await choose([
-      '10,00;ana@psa.example;A',
-      'x;ana@psa.example;B',
-      '10,00;=SOMA(A1);C',
-      '0,10;ana@psa.example;D',
-    ]);
-    await page.getByText('Há 3 erros no arquivo').waitFor();
+    await choose(['10,00;ana@psa.example;A', 'x;ana;B', '10,00;=SOMA(A1);C', '0,10;ana;D']);
+    await page.getByText('Há 5 erros no arquivo').waitFor();
     const cells = await page
       .getByRole('region', { name: 'Erros do arquivo' })
       .getByRole('row')
       .allInnerTexts();
     expect(cells.slice(1).map((row) => row.split('\t').slice(0, 2))).toEqual([
       ['3', 'Valor'],
+      ['3', 'Destino'],
       ['4', 'Destino'],
+      ['5', 'Destino'],
       ['5', 'Valor'],
     ]);
     expect(await findViolations(page)).toEqual([]);
@@ -106,6 +103,8 @@ describe('the payouts of the console', () => {
     );
     await page.getByText('As linhas 12 e 13 têm a mesma forma').waitFor();
     await page.getByText(/R\$\s12\.185,00/).waitFor();
+    await page.getByText('Destinos: 12 e-mail').click();
+    await page.getByRole('region', { name: 'Destinos do lote' }).waitFor();
     await page.getByRole('button', { name: 'Confirmar 12 saques' }).click();
     await giveKey(page);
     await page.getByText(/de 12 saques pedidos/).waitFor();
@@ -118,8 +117,46 @@ describe('the payouts of the console', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
     await page.getByRole('button', { name: 'Cancelar o resto' }).click();
     await page.getByText('Último lote: cancelado').waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H3');
     expect((await payouts()).slice(before).map((row) => row.external_id)).toEqual(
       Array.from({ length: 10 - before }, (_, nth) => `F-${nth}`),
     );
+
+    // The file, corrected and chosen whole.
+    const corrected = [
+      '1.010,00;ana@psa.example;F-0',
+      '1.011,00;ana@psa.example;F-1',
+      '7,00;ana@psa.example;G',
+    ];
+    await choose(corrected);
+    await page.getByText('2 linhas repetem saques dos últimos 7 dias').waitFor();
+    expect(await page.getByRole('region', { name: 'Linhas já pagas' }).getByRole('link').count()).toBe(2);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    await page.getByRole('button', { name: 'Pagar também, de novo' }).click();
+    await page.getByRole('button', { name: 'Confirmar 3 saques, 2 de novo' }).waitFor();
+    await choose(corrected);
+    await page.getByRole('button', { name: 'Deixar de fora as linhas já pagas' }).click();
+    // The batch arrives, and its answer is lost.
+    await page.route('**/console/payouts/batches', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await page.getByRole('button', { name: 'Confirmar um saque' }).click();
+    await giveKey(page);
+    await page.getByText('Sem resposta. O lote pode ter chegado').waitFor();
+    await page.unroute('**/console/payouts/batches');
+    await page.reload();
+    await page.getByText('O último lote ficou sem resposta').waitFor();
+    await page.getByRole('button', { name: 'Confirmar um saque' }).waitFor();
+    expect(await page.getByText('foi confirmado em').count()).toBe(0);
+    await page.getByRole('button', { name: 'Confirmar um saque' }).click();
+    await giveKey(page);
+    await page.getByText('O último lote ficou sem resposta').waitFor({ state: 'hidden' });
+    await page.getByText('0 de 1 saque pedido').waitFor();
+    // Neither an old progress nor a failed reading is shown as if it were of now.
+    await page.route('**/payouts/batches/newest', (route) => route.abort());
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await page.getByText('Não foi possível ler o andamento agora').waitFor();
   });
 });

@@ -83,6 +83,18 @@ describe('a mistake names its line and its column', () => {
   });
 });
 
+test('A row with a mistake keeps the rest of its cells, for the mistakes that only the server finds', () => {
+  const { rows, errors } = readBatch('valor;destino;tipo;referência\nx;=1+1;conta;A\n1;2;3;4;5');
+  expect(errors.map(({ line, column }) => [line, column])).toEqual([
+    [2, 'valor'],
+    [2, 'tipo'],
+    [3, 'valor'],
+  ]);
+  expect(rows).toEqual([
+    { line: 2, row: { method: 'pix', destination: '=1+1', pixKeyType: 'conta', externalId: 'A' } },
+  ]);
+});
+
 test('A file in the encoding of Excel is decoded', () => {
   const bytes = (text: string) => Uint8Array.from(text, (sign) => sign.charCodeAt(0)).buffer;
   expect(decodeFile(bytes('referência'))).toBe('referência');

@@ -7,12 +7,12 @@ const MAX_ROWS = 1_000;
 /** The largest file that is read. */
 export const MAX_BYTES = 1_000_000;
 
-/** A row as the server reads it. */
+/** A row as the server reads it. A member that the file does not show is missing, or is no such value. */
 export interface Row {
   method: string;
-  amountCents: number;
+  amountCents?: number;
   destination: string;
-  pixKeyType?: KeyType;
+  pixKeyType?: string;
   externalId?: string;
 }
 
@@ -25,7 +25,7 @@ export interface FileError {
 }
 
 export interface BatchFile {
-  /** The rows without mistakes, each with its line. */
+  /** The rows, each with its line. One with a mistake is there so that the server finds the others in it. */
   rows: { line: number; row: Row }[];
   errors: FileError[];
   /** The names of the columns as the file has them. */
@@ -116,27 +116,31 @@ export function readBatch(text: string): BatchFile {
   if (errors.length > 0) return { rows: [], errors, columns };
   const rows: BatchFile['rows'] = [];
   for (const record of records) {
+    const { line } = record;
     const read = readRow(record, head.cells.length, places);
-    if (Array.isArray(read))
-      errors.push(...read.map((error) => ({ ...error, column: columns[error.column] ?? '' })));
-    else rows.push({ line: record.line, row: read });
+    errors.push(
+      ...read.errors.map(({ column, message }) => ({ line, column: columns[column] ?? '', message })),
+    );
+    if (read.row) rows.push({ line, row: read.row });
   }
   return { rows, errors, columns };
 }
 
 function readRow(
-  { line, cells, separator }: FileRecord,
+  { cells, separator }: FileRecord,
   width: number,
   places: ReadonlyMap<Column, number>,
-): Row | { line: number; column: Column; message: string }[] {
+): { row: Row | null; errors: { column: Column; message: string }[] } {
   if (cells.length > width)
-    return [
-      {
-        line,
-        column: 'amount',
-        message: 'A linha tem mais células do que colunas: um valor com vírgula precisa de aspas aqui.',
-      },
-    ];
+    return {
+      row: null,
+      errors: [
+        {
+          column: 'amount',
+          message: 'A linha tem mais células do que colunas: um valor com vírgula precisa de aspas aqui.',
+        },
+      ],
+    };
   const cell = (column: Column) => unguarded((cells[places.get(column) ?? -1] ?? '').trim());
   const amountCents = parseCents(cell('amount'));
   const problem = amountProblem(cell('amount'), cells[(places.get('amount') ?? -1) + 1] ?? '', separator);
@@ -154,12 +158,13 @@ function readRow(
       ? []
       : [{ column: 'keyType' as const, message: 'Os tipos são CPF, CNPJ, celular, e-mail e aleatória.' }]),
   ];
-  if (errors.length > 0) return errors.map((error) => ({ line, ...error }));
-  return {
-    ...{ method: method!, amountCents: amountCents!, destination },
-    ...(TYPES[type] && { pixKeyType: TYPES[type] }),
+  const row = {
+    ...{ method: method ?? cell('method'), destination },
+    ...(amountCents && !problem && { amountCents }),
+    ...(type && { pixKeyType: TYPES[type] ?? type }),
     ...(externalId && { externalId }),
   };
+  return { row, errors };
 }
 
 /** The reason why an amount can be read in two ways; empty for one that cannot. */

@@ -1,10 +1,10 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import { formatBrl, formatFull } from '../demo/shared/format.ts';
-import { postJson } from '../demo/shared/post-json.ts';
+import { formatBrl, formatFull, formatTime } from '../demo/shared/format.ts';
+import { isLost, type PostResult, postJson } from '../demo/shared/post-json.ts';
 import { refusalText } from '../demo/shared/refusals.ts';
 import type { Api } from './api.ts';
 import { timeWords } from './times.ts';
-import { messageOf } from './write.ts';
+import { messageOf, postWithKey } from './write.ts';
 
 /** A batch of payouts, as the server shows it. */
 interface Batch {
@@ -36,6 +36,9 @@ const WAITS: Readonly<Record<string, string>> = {
     'O serviço de pagamentos recusou o pedido, e não por causa do saque. O lote tenta de novo',
 };
 
+const RESTORED =
+  'O servidor foi restaurado de um backup. Se este lote foi cancelado depois daquele backup, cancele o resto. Se não, continue-o: o que já foi pago não é pago de novo.';
+
 const ENDS: Readonly<Record<string, string>> = {
   key_revoked: 'A chave que o confirmou foi revogada: o resto não será pedido.',
   restored:
@@ -49,6 +52,9 @@ export class ConsoleBatchProgress extends LitElement {
     confirmed: { attribute: false },
     batch: { state: true },
     message: { state: true },
+    busy: { state: true },
+    readAt: { state: true },
+    isOld: { state: true },
   };
 
   declare api: Api;
@@ -56,6 +62,11 @@ export class ConsoleBatchProgress extends LitElement {
   declare confirmed: number;
   declare batch: Batch | null;
   declare message: string;
+  declare busy: boolean;
+  /** The instant of the last reading that was answered. */
+  declare readAt: Date | null;
+  /** Whether a reading after that failed. */
+  declare isOld: boolean;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
@@ -63,6 +74,9 @@ export class ConsoleBatchProgress extends LitElement {
     this.confirmed = 0;
     this.batch = null;
     this.message = '';
+    this.busy = false;
+    this.readAt = null;
+    this.isOld = false;
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -88,23 +102,47 @@ export class ConsoleBatchProgress extends LitElement {
     clearTimeout(this.#timer);
     if (document.hidden || !this.isConnected) return;
     const result = await postJson<{ batch: Batch | null }>('./payouts/batches/newest');
-    if (result.ok) this.batch = result.body.batch;
+    this.isOld = !result.ok;
+    if (result.ok) [this.batch, this.readAt] = [result.body.batch, this.api.now()];
     clearTimeout(this.#timer);
     // Without an answer what is known stays.
     if (this.isConnected && (!result.ok || this.batch?.status === 'running'))
       this.#timer = setTimeout(this.#read, EVERY_MS);
   };
 
-  readonly #cancel = async (): Promise<void> => {
-    const { batchId } = this.batch!;
-    const result = await postJson('./payouts/batches/cancel', { batchId });
-    this.message = result.ok ? '' : messageOf(result.refusal);
-    await this.#read();
-  };
+  readonly #cancel = (): Promise<void> =>
+    this.#change((batchId) => postJson('./payouts/batches/cancel', { batchId }));
+
+  readonly #resume = (): Promise<void> =>
+    this.#change((batchId) =>
+      postWithKey(
+        this.api,
+        'Continuar o lote',
+        (confirmed) => postJson('./payouts/batches/resume', { batchId, ...confirmed }),
+        true,
+      ),
+    );
+
+  /** Changes the batch. The button may be gone after it: the focus then goes to the title of the batch. */
+  async #change(post: (batchId: string) => Promise<PostResult<unknown> | null>): Promise<void> {
+    if (this.busy) return;
+    this.busy = true;
+    const result = await post(this.batch!.batchId);
+    this.message = '';
+    if (result && !result.ok)
+      this.message = isLost(result.refusal) ? 'Sem resposta: tente de novo.' : messageOf(result.refusal);
+    if (result) await this.#read();
+    this.busy = false;
+    await this.updateComplete;
+    if (result?.ok) this.querySelector<HTMLElement>('h3')?.focus();
+  }
 
   protected override render(): TemplateResult | typeof nothing {
     const { batch } = this;
-    if (!batch) return nothing;
+    if (!batch)
+      return this.isOld
+        ? html`<p class="hint" role="status">Não foi possível ler o andamento do último lote agora.</p>`
+        : nothing;
     const { status, waiting, createdAt, endsAt, count, paid, paidCents, totalCents, refused, cancelReason } =
       batch;
     const { denied, inDoubt } = batch;
@@ -112,10 +150,10 @@ export class ConsoleBatchProgress extends LitElement {
     const ended = paid + refused.length;
     const isForetold = !waiting || waiting.code === 'RATE_LIMITED';
     return html`<section aria-label="Andamento do lote" data-batch=${status}>
-      <h3>${TITLES[status]}</h3>
+      <h3 tabindex="-1">${TITLES[status]}</h3>
       <progress max=${count} value=${ended} aria-label="Saques do lote"></progress>
       <p role="status">
-        ${paid} de ${count} saques pedidos, ${formatBrl(paidCents)} de ${formatBrl(totalCents)}.
+        ${paid} de ${count} ${count === 1 ? 'saque pedido' : 'saques pedidos'}, ${formatBrl(paidCents)} de ${formatBrl(totalCents)}.
         ${refused.length > 0 ? `${refused.length} ${refused.length === 1 ? 'recusado' : 'recusados'}.` : nothing}
         ${denied > 0 ? `Depois do pedido, ${denied} ${denied === 1 ? 'foi negado' : 'foram negados'} ou ${denied === 1 ? 'voltou' : 'voltaram'}: confira a lista.` : nothing}
         ${inDoubt > 0 ? `${inDoubt} ${inDoubt === 1 ? 'está' : 'estão'} sem confirmação do serviço: não ${inDoubt === 1 ? 'o' : 'os'} peça de novo.` : nothing}
@@ -126,15 +164,29 @@ export class ConsoleBatchProgress extends LitElement {
         ${status === 'running' ? 'O servidor pede os saques: esta página pode ser fechada.' : nothing}
         ${ENDS[cancelReason ?? ''] ?? nothing}
       </p>
-      ${waiting ? html`<p>${WAITS[waiting.code]} ${timeWords(new Date(waiting.until), now, ['às', 'em'])}.</p>` : nothing}
+      ${this.isOld ? html`<p class="warning" role="status">Não foi possível ler o andamento agora. Isto é de ${formatTime(this.readAt!, now)} (Brasília).</p>` : nothing}
+      ${
+        waiting
+          ? html`<p>${waiting.code === 'RESTORED' ? RESTORED : html`${WAITS[waiting.code]} ${timeWords(new Date(waiting.until), now, ['às', 'em'])}.`}</p>`
+          : nothing
+      }
       ${refused.length > 0 ? this.#renderRefused(refused) : nothing}
       <p class="form-error" role="alert">${this.message || nothing}</p>
       ${
         status === 'running'
-          ? html`<button type="button" class="secondary" @click=${this.#cancel}>Cancelar o resto</button>`
+          ? html`<p class="buttons">
+              ${waiting?.code === 'RESTORED' ? this.#renderButton('Continuar o lote', this.#resume) : nothing}
+              ${this.#renderButton('Cancelar o resto', this.#cancel)}
+            </p>`
           : nothing
       }
     </section>`;
+  }
+
+  #renderButton(label: string, onClick: () => void): TemplateResult {
+    return html`<button type="button" class="secondary" aria-disabled=${this.busy ? 'true' : 'false'} @click=${onClick}>
+      ${label}
+    </button>`;
   }
 
   #renderRefused(refused: Batch['refused']): TemplateResult {

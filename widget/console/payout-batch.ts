@@ -1,32 +1,25 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import { formatBrl, formatFull } from '../demo/shared/format.ts';
 import { KeptRequest } from '../demo/shared/kept-request.ts';
 import { PAYOUT_METHODS } from '../demo/shared/payout-methods.ts';
 import { fieldError } from '../demo/shared/payout-terms.ts';
 import { isLost, type PostResult, postJson, type Refusal } from '../demo/shared/post-json.ts';
 import type { Api } from './api.ts';
+import {
+  type Check,
+  type Checked,
+  renderDestinations,
+  renderPaid,
+  renderSums,
+  renderWarnings,
+} from './batch-check.ts';
 import { decodeFile, type FileError, MAX_BYTES, type Row, readBatch } from './batch-file.ts';
 import './batch-progress.ts';
-import { timeWords } from './times.ts';
 import { messageOf, postWithKey } from './write.ts';
 
-/** The check of the rows, by the server. */
-interface Check {
-  errors: { row: number; field: string; message: string }[];
-  count: number;
-  totalCents: number;
-  feesCents: number | null;
-  duplicates: number[][];
+/** A batch that was sent: what is repeated is repeated as it was. */
+interface Sent extends Pick<Checked, 'lines' | 'rows'> {
   confirmedBefore: string | null;
-  endsAt: string;
-}
-
-/** A file that was read and checked. */
-interface Checked {
-  /** The line of each row in the file. */
-  lines: readonly number[];
-  rows: readonly Row[];
-  check: Check;
+  paidBefore: readonly string[];
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -34,6 +27,9 @@ const REFUSALS: Readonly<Record<string, string>> = {
     'Outro lote ainda está andando, ou já houve 50 lotes em 24 horas. Espere, ou cancele o resto do outro.',
   IDEMPOTENCY_CONFLICT: 'O lote anterior chegou, e já está andando. Confira-o antes de mandar outro.',
 };
+const REPEAT =
+  'O último lote ficou sem resposta, e pode ter chegado. Confirme-o de novo: ele não sai em dobro.';
+const WAIT = 'Espere a resposta ao lote que foi confirmado, e escolha o arquivo de novo.';
 /** The most mistakes that are shown at once. */
 const SHOWN_ERRORS = 50;
 
@@ -53,8 +49,12 @@ export class ConsolePayoutBatch extends LitElement {
   declare checked: Checked | null;
   declare message: string;
   declare done: number;
-  declare busy: boolean;
-  readonly #request = new KeptRequest<Omit<Checked, 'check'>>('batch');
+  declare busy: '' | 'checking' | 'confirming';
+  readonly #request = new KeptRequest<Sent>('batch');
+  /** The batch that was sent before this page, and had no answer. */
+  #lost: Sent | null = null;
+  /** Counts what was read: of two files the newer is shown, however long the other takes. */
+  #turn = 0;
 
   constructor() {
     super();
@@ -62,7 +62,7 @@ export class ConsolePayoutBatch extends LitElement {
     this.checked = null;
     this.message = '';
     this.done = 0;
-    this.busy = false;
+    this.busy = '';
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -71,12 +71,8 @@ export class ConsolePayoutBatch extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    const { lost } = this.#request;
-    if (lost)
-      void this.#check(
-        lost,
-        'O último lote ficou sem resposta, e pode ter chegado. Confirme-o de novo: ele não sai em dobro.',
-      );
+    this.#lost = this.#request.lost;
+    if (this.#lost) void this.#check(this.#lost, { message: REPEAT, isRepetition: true });
   }
 
   protected override render(): TemplateResult {
@@ -144,53 +140,37 @@ export class ConsolePayoutBatch extends LitElement {
     `;
   }
 
-  #renderCheck({ lines, check }: Checked): TemplateResult {
+  #renderCheck(checked: Checked): TemplateResult {
+    const { check, paysAgain, isRepetition } = checked;
+    const isAsked = check.paidBefore.length > 0 && !isRepetition;
     return html`
-      ${this.#renderSums(check)}
-      ${check.duplicates.map(
-        (rows) =>
-          html`<p class="warning">
-            As linhas ${listOf(rows.map((row) => lines[row - 1]!))} têm a mesma forma, o mesmo destino e o mesmo valor. Cada uma é um saque.
-          </p>`,
-      )}
-      ${
-        check.confirmedBefore
-          ? html`<p class="warning">
-              Um lote com as mesmas linhas foi confirmado em ${formatFull(new Date(check.confirmedBefore))}. Este seria
-              pago além daquele.
-            </p>`
-          : nothing
-      }
+      ${renderSums(check, this.api.now())} ${renderDestinations(checked)} ${renderWarnings(checked)}
+      ${isAsked ? renderPaid(checked) : nothing}
       <p class="buttons">
-        <button type="button" class="primary" aria-disabled=${this.busy ? 'true' : 'false'} @click=${this.#confirm}>
-          Confirmar ${check.count === 1 ? 'um saque' : `${check.count} saques`}
-        </button>
-        <button type="button" class="secondary" @click=${this.#drop}>Descartar</button>
+        ${
+          isAsked && !paysAgain
+            ? html`<button type="button" class="primary" @click=${this.#leaveOut}>Deixar de fora as linhas já pagas</button>
+                <button type="button" class="secondary" @click=${this.#payAgain}>Pagar também, de novo</button>`
+            : html`<button type="button" class="primary" aria-disabled=${this.busy ? 'true' : 'false'} @click=${this.#confirm}>
+                ${titleOf(checked)}
+              </button>`
+        }
+        <button type="button" class="secondary" aria-disabled=${this.busy ? 'true' : 'false'} @click=${this.#drop}>Descartar</button>
       </p>
     `;
-  }
-
-  #renderSums({ count, totalCents, feesCents, endsAt }: Check): TemplateResult {
-    const now = this.api.now();
-    return html`<dl class="terms">
-      <div><dt>Saques</dt><dd>${count}</dd></div>
-      <div><dt>Sai da carteira</dt><dd>${formatBrl(totalCents)}</dd></div>
-      <div><dt>Tarifas</dt><dd>${feesCents === null ? 'conhecidas depois do pedido' : formatBrl(feesCents)}</dd></div>
-      ${
-        feesCents === null
-          ? nothing
-          : html`<div class="net"><dt>Chega aos destinos</dt><dd>${formatBrl(totalCents - feesCents)}</dd></div>`
-      }
-      <div><dt>Com 10 saques por hora, o último sai</dt><dd>por volta ${timeWords(new Date(endsAt), now, ['das', 'de'])}</dd></div>
-    </dl>`;
   }
 
   readonly #open = async ({ target }: Event): Promise<void> => {
     const input = target as HTMLInputElement;
     const [file] = input.files ?? [];
     if (!file) return;
+    this.#turn += 1;
+    const turn = this.#turn;
     if (file.size > MAX_BYTES) this.#refuse('O arquivo é grande demais: um lote tem até 1.000 saques.');
-    else await this.#read(decodeFile(await file.arrayBuffer()));
+    else {
+      const text = decodeFile(await file.arrayBuffer());
+      if (turn === this.#turn) await this.#read(text);
+    }
     // The same file can be chosen again once it was corrected.
     input.value = '';
   };
@@ -200,7 +180,28 @@ export class ConsolePayoutBatch extends LitElement {
     void this.#read(this.querySelector<HTMLTextAreaElement>('#batch-text')?.value ?? '');
   };
 
-  readonly #drop = (): void => this.#refuse('');
+  /** Drops what is shown. A batch that is on its way cannot be discarded, nor one that may have arrived. */
+  readonly #drop = (): void => {
+    if (this.busy) return;
+    this.#refuse(
+      this.#request.lost
+        ? 'O lote que ficou sem resposta pode ter chegado: confira o andamento antes de mandar outro.'
+        : '',
+    );
+  };
+
+  readonly #leaveOut = (): void => {
+    const { lines, rows, check } = this.checked!;
+    const paid = new Set(check.paidBefore.map(({ row }) => row - 1));
+    const isLeft = (_: unknown, place: number) => !paid.has(place);
+    const left = { lines: lines.filter(isLeft), rows: rows.filter(isLeft) };
+    if (left.rows.length === 0) this.#refuse('Todas as linhas já foram pagas. Nada foi pedido.');
+    else void this.#check(left);
+  };
+
+  readonly #payAgain = (): void => {
+    this.checked = { ...this.checked!, paysAgain: true };
+  };
 
   #refuse(message: string): void {
     this.errors = [];
@@ -209,66 +210,90 @@ export class ConsolePayoutBatch extends LitElement {
   }
 
   async #read(text: string): Promise<void> {
-    if (this.busy) return;
+    if (this.busy === 'confirming') {
+      this.message = WAIT;
+      return;
+    }
+    // What is being checked is no longer asked for.
+    this.#turn += 1;
+    this.busy = '';
     const { rows, errors, columns } = readBatch(text);
     const [lines, given] = [rows.map(({ line }) => line), rows.map(({ row }) => row)];
     this.#refuse('');
-    if (given.length > 0) await this.#check({ lines, rows: given }, '', errors, columns);
+    if (given.length > 0) await this.#check({ lines, rows: given }, { errors, columns });
     else this.errors = errors;
   }
 
-  /** Has the server check the rows that were read. */
+  /** Has the server check the rows that were read. `errors`: the mistakes that were found in them before. */
   async #check(
-    read: Omit<Checked, 'check'>,
-    message: string,
-    errors: readonly FileError[] = [],
-    columns: Partial<Record<string, string>> = {},
+    { lines, rows }: Pick<Checked, 'lines' | 'rows'>,
+    {
+      message = '',
+      errors = [],
+      columns = {},
+      isRepetition = false,
+    }: {
+      message?: string;
+      errors?: readonly FileError[];
+      columns?: Partial<Record<string, string>>;
+      isRepetition?: boolean;
+    } = {},
   ): Promise<void> {
-    this.busy = true;
-    const result = await postJson<Check>('./payouts/batches/check', { rows: read.rows });
-    this.busy = false;
-    if (!result.ok)
-      return this.#refuse(
-        wordsOf(result.refusal, 'Não foi possível conferir. Nada foi pedido: tente de novo.'),
-      );
-    const found = result.body.errors.map(({ row, field, message }) => ({
-      line: read.lines[row - 1]!,
-      column: columns[COLUMN_OF[field] ?? ''] ?? '',
-      message: wordsOfMistake(read.rows[row - 1]!, field, message),
-    }));
-    this.errors = [...errors, ...found].sort((left, right) => left.line - right.line);
-    this.checked = this.errors.length > 0 ? null : { ...read, check: result.body };
+    this.#turn += 1;
+    const turn = this.#turn;
+    this.busy = 'checking';
+    const result = await postJson<Check>('./payouts/batches/check', { rows });
+    if (turn !== this.#turn) return;
+    this.busy = '';
+    if (!result.ok) {
+      const lost = isRepetition
+        ? 'Não foi possível conferir agora. O último lote pode ter chegado: recarregue a página.'
+        : 'Não foi possível conferir. Nada foi pedido: tente de novo.';
+      return this.#refuse(wordsOf(result.refusal, lost));
+    }
+    const isKnown = new Set(errors.map(({ line, column }) => `${line} ${column}`));
+    const found = result.body.errors
+      .map(({ row, field, message }) => ({
+        line: lines[row - 1]!,
+        column: columns[COLUMN_OF[field] ?? ''] ?? '',
+        message: wordsOfMistake(rows[row - 1]!, field, message),
+      }))
+      .filter(({ line, column }) => !isKnown.has(`${line} ${column}`));
+    // What is repeated may have arrived: a row that has become wrong since is no mistake in the file.
+    this.errors = isRepetition ? [] : [...errors, ...found].sort((left, right) => left.line - right.line);
+    this.checked =
+      this.errors.length > 0 ? null : { lines, rows, check: result.body, isRepetition, paysAgain: false };
     this.message = message;
   }
 
   readonly #confirm = async (): Promise<void> => {
     const { checked, api } = this;
     if (!checked || this.busy) return;
-    this.busy = true;
-    const { lines, rows, check } = checked;
-    const title = `Confirmar ${check.count === 1 ? 'um saque' : `${check.count} saques`}`;
+    this.busy = 'confirming';
+    const { lines, rows, check, paysAgain, isRepetition } = checked;
+    const { confirmedBefore, paidBefore } =
+      isRepetition && this.#lost
+        ? this.#lost
+        : { ...check, paidBefore: paysAgain ? check.paidBefore.map(({ payoutId }) => payoutId) : [] };
+    const sent = { lines, rows, confirmedBefore, paidBefore };
     const result = await postWithKey(
       api,
-      title,
+      titleOf(checked),
       (confirmed) =>
-        this.#request.post(
-          './payouts/batches',
-          { lines, rows },
-          { rows, confirmedBefore: check.confirmedBefore, ...confirmed },
-        ),
+        this.#request.post('./payouts/batches', sent, { rows, confirmedBefore, paidBefore, ...confirmed }),
       true,
-      this.#renderSums(check),
+      renderSums(check, api.now()),
     );
-    this.busy = false;
+    this.busy = '';
     if (result) await this.#finish(result, checked);
   };
 
   async #finish(result: PostResult<unknown>, checked: Checked): Promise<void> {
-    if (!result.ok && result.refusal.fields.some(({ path }) => path === 'confirmedBefore'))
-      return this.#check(
-        checked,
-        'Outra aba ou outra pessoa confirmou as mesmas linhas agora. Nada foi pedido aqui.',
-      );
+    const isOfBefore = ({ path }: { path: string }) => path === 'confirmedBefore' || path === 'paidBefore';
+    if (!result.ok && result.refusal.fields.some(isOfBefore))
+      return this.#check(checked, {
+        message: 'Entretanto foram pedidos saques como estes. Nada foi pedido aqui: confira as linhas.',
+      });
     if (!result.ok) {
       this.message = wordsOf(
         result.refusal,
@@ -279,6 +304,13 @@ export class ConsolePayoutBatch extends LitElement {
     this.#refuse('');
     this.done += 1;
   }
+}
+
+/** The words for the confirmation of a batch. */
+function titleOf({ check: { count, paidBefore }, isRepetition }: Checked): string {
+  const again = isRepetition ? 0 : paidBefore.length;
+  const words = `Confirmar ${count === 1 ? 'um saque' : `${count} saques`}`;
+  return again === 0 ? words : `${words}, ${again === 1 ? 'um' : again} de novo`;
 }
 
 /** The column of a field in which the server has found a mistake. */
@@ -297,9 +329,5 @@ function wordsOfMistake({ method }: Row, field: string, message: string): string
 }
 
 const wordsOf = (refusal: Refusal, lost: string) => (isLost(refusal) ? lost : messageOf(refusal, REFUSALS));
-
-/** Lists the first of several numbers, and the last. */
-const listOf = (numbers: readonly number[]) =>
-  `${numbers.slice(0, -1).slice(0, 10).join(', ')}${numbers.length > 11 ? ' …' : ''} e ${String(numbers.at(-1))}`;
 
 customElements.define('console-payout-batch', ConsolePayoutBatch);

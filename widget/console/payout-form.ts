@@ -7,6 +7,7 @@ import {
   type FormErrors,
   KEY_TYPES,
   type KeyType,
+  type PayoutAnswer,
   PLACEHOLDERS,
   payoutDone,
   recordOf,
@@ -14,6 +15,7 @@ import {
 } from '../demo/shared/payout-terms.ts';
 import { isLost, postJson, type Refusal } from '../demo/shared/post-json.ts';
 import type { Api } from './api.ts';
+import { type PaidRow, renderPayout } from './batch-check.ts';
 import { dropButton } from './lost-request.ts';
 import { timeWords } from './times.ts';
 import { knownRefusal, postWithKey } from './write.ts';
@@ -24,13 +26,8 @@ interface ServerTerms {
   destination: string;
   destinationKind: string | null;
   hourly: { most: number; left: number | null; mostOfMethod: number | null };
+  paidBefore: PaidRow | null;
   possibleAt: string;
-}
-
-/** The answer to a payout. */
-interface Made {
-  code: string;
-  replayed: boolean;
 }
 
 interface Draft {
@@ -205,7 +202,7 @@ export class ConsolePayoutForm extends LitElement {
     };
     const terms = await postJson<ServerTerms>('./payouts/terms', input);
     if (!terms.ok) return this.#errorsOf(terms.refusal, method, 'terms');
-    const { hourly, possibleAt, ...shown } = terms.body;
+    const { hourly, paidBefore, possibleAt, ...shown } = terms.body;
     // A request that may have been made is repeated all the same.
     const now = this.api.now();
     if (!this.#request.lost && new Date(possibleAt) > now)
@@ -213,11 +210,16 @@ export class ConsolePayoutForm extends LitElement {
         form: `O limite é de ${limitOf(hourly)}. Este pode ser pedido ${timeWords(new Date(possibleAt), now, ['às', 'em'])}.`,
       };
     const limit = html`<div><dt>Limite por hora</dt><dd>${hourly.left === null ? 'até' : `restam ${hourly.left} de`} ${hourly.most} saques</dd></div>`;
-    const details = renderTerms({ ...shown, method, amountCents }, limit);
+    // What was paid before may be the request that is repeated.
+    const repeated = this.#request.lost ? null : paidBefore;
+    const details = html`
+      ${renderTerms({ ...shown, method, amountCents }, limit)}
+      ${repeated ? html`<p class="warning">Um saque igual foi pedido nos últimos 7 dias: ${renderPayout(repeated)}. Este seria pago além daquele.</p>` : nothing}
+    `;
     const result = await postWithKey(
       this.api,
       'Confirmar o saque',
-      (confirmed) => this.#request.post<Made>('./payouts', draft, { ...input, ...confirmed }),
+      (confirmed) => this.#request.post<PayoutAnswer>('./payouts', draft, { ...input, ...confirmed }),
       true,
       details,
     );

@@ -13,6 +13,9 @@ export interface Behind {
   cause: BehindCause;
 }
 
+/** The time whose records a database that went back lacks. */
+export type Gap = Pick<Behind, 'since' | 'until'>;
+
 export const BEHIND_CAUSES = ['backup', 'timeline', 'operator'] as const;
 export type BehindCause = (typeof BEHIND_CAUSES)[number];
 

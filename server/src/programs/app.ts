@@ -304,12 +304,13 @@ export async function createApp({
     const payoutBatches = createPayoutBatches({
       ...{ database, committer, clock, payouts },
       settingsOf: config.upstream ? null : (tenant) => payoutSettingsOf(database.sql, tenant),
+      newestGap: records.newestGap,
     });
     const batchSending = createBatchSending({
       ...{ database, committer, payouts, log, now: clock.now },
       isLiveKey: (keyId) => isLiveKey(database.sql, keyId),
-      behind: records.behind,
-      endsWhenBehind: config.upstream !== null,
+      newestGap: records.newestGap,
+      endsAfterRestore: config.upstream !== null,
     });
     work = createWorkQueue({
       database,

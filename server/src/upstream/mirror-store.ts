@@ -196,6 +196,23 @@ export async function selectMadeOf(
   return rows.map((row) => ({ position: row.number, observed: toMirrored(row) }));
 }
 
+/** Selects the payouts of any of these amounts that were requested at `since` or later, those that were seen last first. */
+export async function selectPayoutsOfAmounts(
+  sql: Sql,
+  tenant: Tenant,
+  { amounts, since, limit }: { amounts: readonly number[]; since: Date; limit: number },
+): Promise<MirroredRow[]> {
+  const rows = await observedOf(sql, tenant, 'payout')
+    .selectAll('observed')
+    .where(raw<string>`snapshot ->> 'amountCents'`, 'is not', null)
+    .where(raw<boolean>`(snapshot ->> 'amountCents')::bigint = any(${[...new Set(amounts)]}::bigint[])`)
+    .where(raw<string>`snapshot ->> 'requestedAt'`, '>=', since.toISOString())
+    .orderBy('number', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(toMirrored);
+}
+
 /**
  * Saves states, which costs the most in a query for resources that nobody has read before. The rows are one
  * parameter: the statement has one text for any number of them, and is planned once.

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Tenant } from '../../../server/src/kernel/tenant.ts';
-import { addAccount, addKey } from '../../support/accounts.ts';
+import { addKey } from '../../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../../support/app.ts';
 import { fund } from '../../support/funds.ts';
 import { silent } from '../../support/templates.ts';
+import { type Merchant, merchantsOf, PIX, rowsOf } from './merchants.ts';
 
 // The payouts that the console requests, one or many.
 
@@ -19,63 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-/** A merchant at the console: limits count by the hour, so each test has its own. */
-interface Merchant {
-  tenant: Tenant;
-  key: string;
-  post: (path: string, input?: object | string, headers?: Record<string, string>) => Promise<Answer>;
-}
-
-interface Answer {
-  status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: the JSON of any route
-  body: any;
-  cookies: string[];
-}
-
-async function post(
-  path: string,
-  input: object | string,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  const response = await fetch(`${app.url}/console/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: app.url, ...headers },
-    body: typeof input === 'string' ? input : JSON.stringify(input),
-  });
-  return { status: response.status, body: await response.json(), cookies: response.headers.getSetCookie() };
-}
-
-async function enter(key: string): Promise<Merchant['post']> {
-  const { cookies } = await post('sign-in', { key });
-  const cookie = cookies[0]!.split(';')[0]!;
-  return (path, input = {}, headers = {}) => post(path, input, { cookie, ...headers });
-}
-
-async function merchant(cents = 10_000_000): Promise<Merchant> {
-  const tenant = { accountId: await addAccount(app, { pixMaxCents: 500_000 }), environment: 'live' } as const;
-  await fund({ database: app.database, tenant }, { cents });
-  const key = await addKey(app, tenant);
-  return { tenant, key, post: await enter(key) };
-}
-
-const PIX = { method: 'pix', amountCents: 15_000, destination: 'ana@psa.example' };
-const rowsOf = (count: number) =>
-  Array.from({ length: count }, (_, nth) => ({ ...PIX, amountCents: 10_000 + nth, externalId: `F-${nth}` }));
-const payoutsOf = async ({ tenant }: Pick<Merchant, 'tenant'>) =>
-  app.database.sql
-    .selectFrom('payout')
-    .select(['amount_cents', 'external_id', 'withdrawal_id'])
-    .where('account_id', '=', tenant.accountId)
-    .orderBy('number')
-    .execute();
-const newestOf = async ({ post }: Merchant) => (await post('payouts/batches/newest')).body.batch;
-
-async function confirm({ post, key }: Merchant, rows: object[], idempotencyKey = 'lote-1'): Promise<string> {
-  const { status, body } = await post('payouts/batches', { rows, key, idempotencyKey });
-  expect([status, body.replayed]).toEqual([201, false]);
-  return body.batchId;
-}
+const { post, enter, merchant, payoutsOf, newestOf, confirm } = merchantsOf(() => app);
 
 test('A payout shows its terms, asks for the key of the session again, and is made once for its idempotency key', async () => {
   const { post, key, tenant } = await merchant();
@@ -88,6 +32,7 @@ test('A payout shows its terms, asks for the key of the session again, and is ma
       destination: '+5511987654321',
       destinationKind: 'phone',
       hourly: { most: 10, left: 10, mostOfMethod: null },
+      paidBefore: null,
       possibleAt: app.clock.now().toISOString(),
     },
   ]);
@@ -113,7 +58,8 @@ test('A payout shows its terms, asks for the key of the session again, and is ma
     { audit: 'payout', replayed: true, outcome: 'done' },
   ]);
   expect(JSON.stringify(lines)).not.toContain('11987654321');
-  expect((await post('payouts/terms', input)).body.hourly.left).toBe(9);
+  const { hourly, paidBefore } = (await post('payouts/terms', input)).body;
+  expect([hourly.left, paidBefore.code]).toEqual([9, made.body.code]);
 });
 
 test('A batch is checked whole: each bad row is named, and nothing is requested', async () => {
@@ -146,7 +92,10 @@ test('A batch is checked whole: each bad row is named, and nothing is requested'
     totalCents: 140_055,
     feesCents: 1_300,
     duplicates: [[1, 13]],
+    destinationKinds: Array.from({ length: 13 }, () => 'email'),
     confirmedBefore: null,
+    paidBefore: [],
+    lacksSince: null,
     endsAt: new Date(app.clock.now().getTime() + HOUR_MS).toISOString(),
   });
   expect(await payoutsOf({ tenant })).toEqual([]);
@@ -210,8 +159,9 @@ test('Rows that another tab has confirmed since the check are not paid again wit
   }
   await app.work.settled();
   expect(await payoutsOf(own)).toHaveLength(2);
-  const { confirmedBefore } = (await own.post('payouts/batches/check', { rows })).body;
-  expect((await own.post('payouts/batches', { ...input, confirmedBefore })).status).toBe(201);
+  const { confirmedBefore, ...check } = (await own.post('payouts/batches/check', { rows })).body;
+  const paidBefore = check.paidBefore.map(({ payoutId }: { payoutId: string }) => payoutId);
+  expect((await own.post('payouts/batches', { ...input, confirmedBefore, paidBefore })).status).toBe(201);
   await app.work.settled();
   expect(await payoutsOf(own)).toHaveLength(4);
 });
@@ -226,7 +176,8 @@ test('A batch whose confirmation is repeated after a restore has the same rows, 
   await sql`delete from idempotency where account_id = ${accountId} and operation = 'requestPayoutBatch'`.execute(
     app.database.sql,
   );
-  expect(await confirm(own, rowsOf(2))).toBe(batchId);
+  const paidBefore = made.map((row) => row.withdrawal_id);
+  expect(await confirm(own, rowsOf(2), { paidBefore })).toBe(batchId);
   await app.work.settled();
   expect(await newestOf(own)).toMatchObject({ batchId, status: 'finished', paid: 2 });
   expect(await payoutsOf(own)).toEqual(made);
@@ -238,7 +189,7 @@ test('A running batch is the one that is shown, though one of a clock ahead has 
   await app.work.settled();
   await sql`update payout_batch set created_at = created_at + interval '1 day'
     where account_id = ${own.tenant.accountId}`.execute(app.database.sql);
-  const batchId = await confirm(own, rowsOf(12), 'lote-2');
+  const batchId = await confirm(own, rowsOf(13).slice(1), { idempotencyKey: 'lote-2' });
   await app.work.settled();
   expect(await newestOf(own)).toMatchObject({ batchId, status: 'running' });
   const input = { rows: rowsOf(3), key: own.key, idempotencyKey: 'lote-3' };
@@ -254,7 +205,7 @@ test('The fifty-first batch of a day is refused', async () => {
     from payout_batch, generate_series(1, 49) nth where account_id = ${own.tenant.accountId}`.execute(
     app.database.sql,
   );
-  const input = { rows: rowsOf(2), key: own.key, idempotencyKey: 'lote-51' };
+  const input = { rows: rowsOf(2).slice(1), key: own.key, idempotencyKey: 'lote-51' };
   expect((await own.post('payouts/batches', input)).body.code).toBe('LIMIT_REACHED');
   app.clock.advance(25 * HOUR_MS);
   expect((await (await enter(own.key))('payouts/batches', input)).status).toBe(201);
@@ -314,7 +265,7 @@ test('A batch waits for its balance, and requests nothing once it is canceled or
   await app.work.settled();
   expect(await payoutsOf(own)).toHaveLength(1);
 
-  await confirm(own, rowsOf(12), 'lote-2');
+  await confirm(own, rowsOf(13).slice(1), { idempotencyKey: 'lote-2' });
   await app.work.settled();
   const watcher = await enter(await addKey(app, own.tenant));
   await sql`update api_key set revoked_at = ${app.clock.now()} where id = (select key_id from payout_batch
@@ -328,24 +279,6 @@ test('A batch waits for its balance, and requests nothing once it is canceled or
     endsAt: null,
   });
   expect(await payoutsOf(own)).toEqual(before);
-});
-
-test('A batch of before a restore waits until the operator has confirmed the records', async () => {
-  const own = await merchant();
-  const mark = (until: Date) =>
-    sql`insert into restored_records (behind_since, behind_until, cause) values (${until}, ${until}, 'backup')
-      on conflict (one) do update set behind_since = ${until}, behind_until = ${until}, cause = 'backup'`.execute(
-      app.database.sql,
-    );
-  await mark(app.clock.now());
-  await confirm(own, rowsOf(1));
-  await app.work.settled();
-  expect(await newestOf(own)).toMatchObject({ paid: 0, waiting: { code: 'RECORDS_BEHIND' } });
-  await mark(new Date(app.clock.now().getTime() - 1));
-  app.clock.advance(60_000);
-  await app.work.settled();
-  expect(await newestOf(own)).toMatchObject({ paid: 1, status: 'finished' });
-  await sql`delete from restored_records`.execute(app.database.sql);
 });
 
 test('A restricted key, another account, another site and no session request and see nothing', async () => {

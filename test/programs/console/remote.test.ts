@@ -131,12 +131,19 @@ test('A batch waits where the service refuses the whole account, ends with a res
     paid: 0,
     waiting: null,
   });
+  // The operator may confirm the records before this server has run.
+  pair.proxy.plan = ({ method }) =>
+    method === 'POST' ? { kind: 'status', status: 401, when: 'before' } : PASS;
+  await confirm('confirmed', [2_500]);
+  await pair.settled();
+  await sql`update restored_records set behind_since = null, behind_until = null, cause = null,
+    confirmed_since = ${until}, confirmed_until = ${pair.clock.now()}`.execute(pair.facade.database.sql);
+  pair.proxy.plan = () => PASS;
+  await pair.pass(600_000);
+  expect(await newest()).toMatchObject({ status: 'canceled', cancelReason: 'restored', paid: 0 });
   await confirm('after', [4_000]);
   await pair.pass(60_000);
   expect(await newest()).toMatchObject({ status: 'finished', paid: 1, refused: [] });
-  await sql`update restored_records set behind_since = null, behind_until = null, cause = null`.execute(
-    pair.facade.database.sql,
-  );
   await pair.pass(3_600_000);
   expect(await paid()).toEqual([...before, 4_000]);
 });
@@ -153,7 +160,7 @@ test('A row whose answer was lost waits until it is known whether the service ha
     pair.proxy.plan = ({ method }) => (method === 'POST' ? { kind: 'reset', when } : PASS);
     const input = { rows, idempotencyKey: `lost-${when}`, key: LIVE_KEY };
     expect((await post('payouts/batches', input, headers)).status).toBe(201);
-    await pair.settled();
+    await pair.pass(5_000);
     // What was made is found in the list of the service at once.
     if (when === 'before')
       expect(await newest()).toMatchObject({ status: 'running', waiting: { code: 'UPSTREAM_UNAVAILABLE' } });
@@ -161,4 +168,33 @@ test('A row whose answer was lost waits until it is known whether the service ha
     await pair.pass(20 * 60_000);
     expect(await newest()).toMatchObject({ status: 'finished', ...outcome });
   }
+});
+
+test('A payout in doubt says so, is counted, and a row that repeats it is named', async () => {
+  const { cookies } = await post('sign-in', { key: LIVE_KEY });
+  const headers = { cookie: cookies[0]!.split(';')[0]! };
+  const row = { method: 'pix', amountCents: 8_200, destination: 'ana@psa.example' } as const;
+  pair.proxy.plan = ({ method }) => (method === 'POST' ? { kind: 'reset', when: 'before' } : PASS);
+  const single = await post('payouts', { ...row, idempotencyKey: 'one-doubt', key: LIVE_KEY }, headers);
+  expect(single.body).toMatchObject({ inDoubt: true, code: null, replayed: false });
+  pair.proxy.plan = () => PASS;
+  const check = async () => (await post('payouts/batches/check', { rows: [row] }, headers)).body.paidBefore;
+  expect(await check()).toEqual([
+    {
+      row: 1,
+      payoutId: expect.stringMatching(/^int_/),
+      code: null,
+      requestedAt: expect.any(String),
+      inDoubt: true,
+    },
+  ]);
+  const [{ payoutId }] = await check();
+  await sql`update payout_batch set payout_rows = jsonb_set(payout_rows, '{0,outcome}',
+    ${JSON.stringify({ payoutId, code: null })}::jsonb)`.execute(pair.facade.database.sql);
+  const newest = async () => (await post('payouts/batches/newest', {}, headers)).body.batch;
+  expect(await newest()).toMatchObject({ paid: 1, inDoubt: 1, denied: 0 });
+  // The service never got it.
+  await pair.pass(20 * 60_000);
+  expect(await newest()).toMatchObject({ paid: 1, inDoubt: 0, denied: 1 });
+  expect(await check()).toEqual([]);
 });

@@ -111,4 +111,11 @@ test('The answer to a request that had been received before says that nothing ne
   expect(payoutDone({ code: 'SAQ-1', replayed: true })).toBe(
     'O pedido anterior já tinha chegado: saque SAQ-1. Nada novo foi pedido.',
   );
+  expect(payoutDone({ code: null, status: 'processing', inDoubt: true, replayed: true })).toMatch(
+    /ainda não confirmou este saque.*Não o peça de novo/,
+  );
+  expect(payoutDone({ code: 'SAQ-1', status: 'denied', replayed: true })).toMatch(
+    /^O pedido anterior foi negado: saque SAQ-1\./,
+  );
+  expect(payoutDone({ code: null, status: 'denied', replayed: true })).not.toMatch(/null|chegado/);
 });

@@ -50,6 +50,7 @@ describeOnBothEngines('records that may lack something', (open) => {
     const first = recordsOf(database);
     expect(await first.behind()).toBeNull();
     expect(await first.restored({})).toEqual({ behind: null, ended: null });
+    expect(await first.newestGap()).toBeNull();
     const takenAt = new Date('2026-03-02T11:00:00.000Z');
     const saved = await save(database, takenAt);
     const other = await open();
@@ -64,7 +65,10 @@ describeOnBothEngines('records that may lack something', (open) => {
     await restore(again, await save(other, plusMs(takenAt, MINUTE)));
     expect(await recordsOf(again).behind()).toEqual(mark);
 
+    const { until } = (await restored.newestGap())!;
     expect(await restored.restored({ confirm: true })).toEqual({ behind: null, ended: mark });
+    // What is missing is missing for good.
+    expect(await restored.newestGap()).toEqual({ since: takenAt, until });
     expect(await restored.restored({ confirm: true })).toEqual({ behind: null, ended: null });
     expect(restored.lastKnown()).toBeNull();
     expect(restored.logged).toHaveLength(2);

@@ -15,7 +15,7 @@ export const KEY_TYPES = {
 export type KeyType = keyof typeof KEY_TYPES;
 
 /** The names of what a destination was taken for. */
-const DESTINATION_KINDS: Readonly<Record<string, string>> = {
+export const DESTINATION_KINDS: Readonly<Record<string, string>> = {
   ...KEY_TYPES,
   ltc_address: 'endereço Litecoin',
   tron_address: 'endereço na TRON',
@@ -66,11 +66,26 @@ export function renderTerms(
   `;
 }
 
+/** The answer to a request for a payout. */
+export interface PayoutAnswer {
+  /** Null until the service has named the payout. */
+  code: string | null;
+  status?: string;
+  /** Whether the service may not have made it. */
+  inDoubt?: boolean;
+  replayed: boolean;
+}
+
 /** The sentence about a payout that was requested, or whose request had been received before under the same key. */
-export const payoutDone = ({ code, replayed }: { code: string; replayed: boolean }) =>
-  replayed
+export function payoutDone({ code, status, inDoubt, replayed }: PayoutAnswer): string {
+  if (inDoubt)
+    return 'O serviço ainda não confirmou este saque, e pode tê-lo feito. Não o peça de novo: ele muda de status sozinho na lista.';
+  if (status === 'denied')
+    return `${replayed ? 'O pedido anterior' : 'O pedido'} foi negado${code ? `: saque ${code}` : ''}. Nada saiu da carteira.`;
+  return replayed
     ? `O pedido anterior já tinha chegado: saque ${code}. Nada novo foi pedido.`
     : `Saque ${code} pedido. Ele aparece na lista e muda de status sozinho.`;
+}
 
 export interface FormErrors {
   amount?: string;

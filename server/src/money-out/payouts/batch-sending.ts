@@ -10,7 +10,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../../kernel/errors.ts';
-import type { Behind } from '../../kernel/records.ts';
+import type { Gap } from '../../kernel/records.ts';
 import { type Committer, put, type State } from '../../state/commit/commit.ts';
 import type { Database } from '../../state/db/database.ts';
 import type { Log } from '../../state/db/log.ts';
@@ -37,6 +37,7 @@ import { type Payout, type PayoutService, UnclearRefusal } from './model.ts';
 const RETRY_MS = {
   INSUFFICIENT_FUNDS: 600_000,
   RECORDS_BEHIND: 60_000,
+  RESTORED: 600_000,
   UPSTREAM_UNAVAILABLE: 60_000,
   UPSTREAM_REFUSED: 600_000,
 };
@@ -50,8 +51,8 @@ export function createBatchSending({
   committer,
   payouts,
   isLiveKey,
-  behind,
-  endsWhenBehind,
+  newestGap,
+  endsAfterRestore,
   log,
   now,
 }: {
@@ -59,9 +60,9 @@ export function createBatchSending({
   committer: Committer;
   payouts: () => Pick<PayoutService, 'request' | 'findByKey'>;
   isLiveKey: (keyId: string) => Promise<boolean>;
-  behind: () => Promise<Behind | null>;
+  newestGap: () => Promise<Gap | null>;
   /** Whether a batch from before a restore ends: in front of another service nothing shows later which of its rows were paid. */
-  endsWhenBehind: boolean;
+  endsAfterRestore: boolean;
   log: Log;
   now: () => Date;
 }): { tasks: Record<BatchTask, TaskHandler> } {
@@ -167,8 +168,9 @@ export function createBatchSending({
           }));
         };
         const isRunning = statusOfBatch(batch) === 'running';
-        const missing = isRunning ? await behind() : null;
-        const isOfBefore = missing !== null && batch.createdAt <= missing.until;
+        // Also after the mark of the restore was removed: that may be before this server has run.
+        const gap = isRunning ? await newestGap() : null;
+        const isOfBefore = gap !== null && (batch.resumedAt ?? batch.createdAt) <= gap.until;
         // A run before may have ended between the payout and its mark; the batch may have been canceled then.
         let made: Payout | null = null;
         try {
@@ -187,7 +189,7 @@ export function createBatchSending({
         }
         if (!isRunning) return;
         // The batch may have been canceled, and rows of it paid, in what is missing.
-        if (isOfBefore) return endsWhenBehind ? end(task, 'restored') : wait(task, waitFor('RECORDS_BEHIND'));
+        if (isOfBefore) return endsAfterRestore ? end(task, 'restored') : wait(task, waitFor('RESTORED'));
         if (batch.keyId !== null && !(await isLiveKey(batch.keyId))) return end(task, 'key_revoked');
         const outcome = await request(task, batch, place);
         return 'until' in outcome ? wait(task, outcome) : mark(outcome);

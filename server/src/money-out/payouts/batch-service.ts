@@ -3,6 +3,7 @@ import { NotFoundError, ValidationError } from '../../kernel/errors.ts';
 import { deterministicId } from '../../kernel/ids.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import { methodOf } from '../../kernel/payout-methods/registry.ts';
+import type { Gap } from '../../kernel/records.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import { type Committer, put } from '../../state/commit/commit.ts';
 import { readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
@@ -12,7 +13,9 @@ import {
   checkOf,
   decideBatch,
   decideCancelBatch,
-  MAX_ROWS,
+  decideResumeBatch,
+  type PaidRow,
+  type ParsedRows,
   type PayoutBatch,
   type PayoutBatchService,
   parseRows,
@@ -20,16 +23,11 @@ import {
   statusOfBatch,
 } from './batch.ts';
 import { batches, batchOfRows, NEWEST, newestBatch, nextRowTask } from './batch-collections.ts';
+import { PAID_WITHIN_MS, paidRows } from './batch-paid.ts';
 import { countBatches, selectNewestBatch, selectSameRows } from './batch-store.ts';
 import { assertAmount } from './decisions.ts';
-import { LIMITED_METHODS, lastRequestAt, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
-import {
-  type AccountSettings,
-  type PayoutFilter,
-  type PayoutService,
-  payoutIdOf,
-  variantOf,
-} from './model.ts';
+import { LIMITED_METHODS, lastRequestAt, leftNow, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
+import { type AccountSettings, type PayoutFilter, type PayoutService, variantOf } from './model.ts';
 
 const REQUEST = 'requestPayoutBatch';
 
@@ -40,13 +38,15 @@ export function createPayoutBatches({
   clock,
   payouts,
   settingsOf,
+  newestGap,
 }: {
   database: Database;
   committer: Committer;
   clock: Clock;
-  payouts: () => Pick<PayoutService, 'listKept'>;
+  payouts: () => Pick<PayoutService, 'listKept' | 'findKept' | 'listOfAmounts'>;
   /** Reads the fees and the ceiling of an account; null in front of another service, which has them. */
   settingsOf: ((tenant: Tenant) => Promise<AccountSettings>) | null;
+  newestGap: () => Promise<Gap | null>;
 }): PayoutBatchService {
   const readSettings = async (tenant: Tenant) => (settingsOf ? settingsOf(tenant) : null);
 
@@ -55,9 +55,9 @@ export function createPayoutBatches({
     const newest = async (limit: number, filter: PayoutFilter = {}) => {
       const range = { end: 'first', limit, after: undefined, before: undefined, ...filter } as const;
       const { items } = await payouts().listKept(tenant, range);
-      return items
-        .flatMap(({ payout }) => payout.requestedAt ?? [])
-        .sort((left, right) => right.getTime() - left.getTime());
+      const instants = items.flatMap(({ payout }) => payout.requestedAt ?? []);
+      // The limits here count payouts in their order: after a step back of the clock a newer one may look older.
+      return settingsOf ? instants : instants.sort((left, right) => right.getTime() - left.getTime());
     };
     const ofMethods = LIMITED_METHODS.map(
       async ({ method, most }) => [method, await newest(most, { method: [method] })] as const,
@@ -76,21 +76,22 @@ export function createPayoutBatches({
     );
 
   /** Counts the payouts of a batch that have failed, and those in doubt. */
-  async function readFailed(tenant: Tenant, { rows, createdAt }: PayoutBatch) {
-    const ids = new Set(
-      rows.map(({ outcome }) => (outcome && 'payoutId' in outcome ? outcome.payoutId : null)),
-    );
-    const { items } = await payouts().listKept(tenant, {
-      ...{ end: 'first', limit: MAX_ROWS, after: undefined, before: undefined },
-      status: ['denied', 'returned', 'processing'],
-      // Another service may date them by another clock.
-      requestedAfter: plusMs(createdAt, -DAY_MS),
-    });
-    const own = items.map(({ payout }) => payout).filter((payout) => ids.has(payoutIdOf(payout)));
+  async function readFailed(tenant: Tenant, { rows }: PayoutBatch) {
+    const ids = rows.flatMap(({ outcome }) => (outcome && 'payoutId' in outcome ? outcome.payoutId : []));
+    const own = (await payouts().findKept(tenant, ids)).filter((payout) => payout !== null);
     return {
       denied: own.filter(({ status }) => status === 'denied' || status === 'returned').length,
       inDoubt: own.filter(({ inDoubt }) => inDoubt).length,
     };
+  }
+
+  /** Reads which rows repeat payouts of the last days. */
+  async function readPaid(tenant: Tenant, rows: ParsedRows['rows']): Promise<PaidRow[]> {
+    const amounts = rows.map(({ amountCents }) => amountCents);
+    return paidRows(
+      rows,
+      await payouts().listOfAmounts(tenant, amounts, plusMs(clock.now(), -PAID_WITHIN_MS)),
+    );
   }
 
   return {
@@ -99,16 +100,17 @@ export function createPayoutBatches({
       const [settings, recent] = await Promise.all([readSettings(tenant), readRecent(tenant)]);
       if (settings) assertAmount(input, settings);
       const now = clock.now();
-      const isCounted = (at: Date) => at.getTime() > now.getTime() - HOUR_MS;
+      const [paidBefore = null] = await readPaid(tenant, [input]);
       return {
         feeCents: settings?.payoutFeesCents[method] ?? null,
         destination,
         destinationKind: variantOf(method, destination),
         hourly: {
           most: PAYOUTS_AN_HOUR,
-          left: settings && PAYOUTS_AN_HOUR - recent.all.filter(isCounted).length,
+          left: settings && leftNow(recent, now),
           mostOfMethod: methodOf(method).hourly?.most ?? null,
         },
+        paidBefore,
         possibleAt: lastRequestAt([method], recent, now),
       };
     },
@@ -116,17 +118,27 @@ export function createPayoutBatches({
     async check(tenant, given) {
       const settings = await readSettings(tenant);
       const parsed = parseRows(given, settings);
-      const { rows } = parsed;
-      const confirmedBefore = await selectSameRows(database.sql, tenant, hashInput(rows));
-      return { ...checkOf(parsed, settings), confirmedBefore, endsAt: await endOf(tenant, rows) };
+      const { rows, errors } = parsed;
+      const gap = await newestGap();
+      return {
+        ...checkOf(parsed, settings),
+        confirmedBefore: await selectSameRows(database.sql, tenant, hashInput(rows)),
+        paidBefore: errors.length > 0 ? [] : await readPaid(tenant, rows),
+        lacksSince: gap && gap.until > plusMs(clock.now(), -PAID_WITHIN_MS) ? gap.since : null,
+        endsAt: await endOf(tenant, rows),
+      };
     },
 
-    async request(tenant, { rows: given, confirmedBefore, idempotencyKey: key, keyId }) {
+    async request(tenant, { rows: given, confirmedBefore, paidBefore, idempotencyKey: key, keyId }) {
       const { rows, errors } = parseRows(given, await readSettings(tenant));
       // Only the amount of a row may have become wrong since it was confirmed.
       if (rows.length < given.length) throw refusalOf(errors);
       const rowsHash = hashInput(rows);
       const inADay = await countBatches(database.sql, tenant, plusMs(clock.now(), -DAY_MS));
+      // The payouts of any other batch may be made after those that there are were read.
+      const before = await selectNewestBatch(database.sql, tenant);
+      const ended = before && statusOfBatch(before) !== 'running' ? before.batchId : null;
+      const paid = await readPaid(tenant, rows);
       // A repetition after a restore is the same batch, whose rows have the same keys.
       const batchId = `pob_${deterministicId(24, REQUEST, tenantKey(tenant), key, rowsHash)}`;
       return committer.change<{ batch: PayoutBatch; replayed: boolean }>({
@@ -138,15 +150,16 @@ export function createPayoutBatches({
             readReplay(reader, REQUEST, key, (made) => reader.load(batches, made)),
           ]),
         decide(state) {
-          const before = replayed(state, REQUEST, key, rowsHash);
-          if (before !== null) return { outcome: { batch: state.need(batches, before), replayed: true } };
+          const made = replayed(state, REQUEST, key, rowsHash);
+          if (made !== null) return { outcome: { batch: state.need(batches, made), replayed: true } };
           if (errors.length > 0) throw refusalOf(errors);
           const newest = state.get(newestBatch, NEWEST);
-          const running = newest && statusOfBatch(newest) === 'running' ? newest : null;
+          const running = newest && newest.batchId !== ended ? newest : null;
           const found = state.get(batchOfRows, rowsHash)?.createdAt ?? null;
           const batch = decideBatch(rows, {
             ...{ batchId, keyId, rowsHash, running, inADay, now: state.now },
             confirmedBefore: { shown: confirmedBefore, found },
+            paidBefore: { named: paidBefore, found: paid },
           });
           return {
             outcome: { batch, replayed: false },
@@ -175,6 +188,19 @@ export function createPayoutBatches({
         },
       }),
 
+    resume: (tenant, batchId) =>
+      committer.change({
+        tenant,
+        read: (reader) => reader.load(batches, batchId),
+        decide(state) {
+          const found = state.get(batches, batchId);
+          if (!found) throw new NotFoundError('Batch of payouts not found');
+          const batch = decideResumeBatch(found, state.now);
+          const tasks = batch === found ? [] : [nextRowTask(batch, state.now)];
+          return { outcome: batch, writes: { records: [put(batches, batch)], tasks } };
+        },
+      }),
+
     async newest(tenant) {
       const batch = await selectNewestBatch(database.sql, tenant);
       if (!batch) return null;
@@ -184,8 +210,6 @@ export function createPayoutBatches({
     },
   };
 }
-
-const HOUR_MS = 3_600_000;
 
 const refusalOf = (errors: readonly RowError[]) =>
   new ValidationError(

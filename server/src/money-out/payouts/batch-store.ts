@@ -15,6 +15,7 @@ const columns = {
   finishedAt: changing('finished_at'),
   canceledAt: changing('canceled_at'),
   cancelReason: changing('cancel_reason'),
+  resumedAt: changing('resumed_at'),
 } satisfies Columns<PayoutBatch>;
 
 declare module '../../state/db/tables.ts' {
@@ -36,6 +37,7 @@ export async function selectNewestBatch(sql: Sql, tenant: Tenant): Promise<Payou
     .selectAll('payout_batch')
     .orderBy(raw`finished_at is null and canceled_at is null`, 'desc')
     .orderBy('created_at', 'desc')
+    .orderBy('batch_id', 'desc')
     .limit(1)
     .executeTakeFirst();
   return row ? batchTable.fromRow(row) : null;

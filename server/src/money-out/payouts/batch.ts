@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PreconditionError, ValidationError } from '../../kernel/errors.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import type { Cents } from '../../kernel/money.ts';
+import type { DestinationVariant } from '../../kernel/payout-methods/method.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { assertAmount } from './decisions.ts';
 import {
@@ -9,9 +10,11 @@ import {
   maskDestination,
   type OwnPayout,
   type Payout,
+  parseDestination,
   payoutIdOf,
   type RequestPayoutInput,
   requestPayoutFields,
+  variantOf,
   withDestination,
 } from './model.ts';
 
@@ -42,6 +45,8 @@ export interface BatchWait {
     | 'RATE_LIMITED'
     | 'INSUFFICIENT_FUNDS'
     | 'RECORDS_BEHIND'
+    /** Until the merchant has it go on: it may have been canceled in what a restore has lost. */
+    | 'RESTORED'
     | 'UPSTREAM_UNAVAILABLE'
     | 'UPSTREAM_REFUSED';
   until: Date;
@@ -59,6 +64,8 @@ export interface PayoutBatch {
   finishedAt: Date | null;
   canceledAt: Date | null;
   cancelReason: 'merchant' | 'key_revoked' | 'restored' | null;
+  /** The instant at which the merchant last had it go on. */
+  resumedAt: Date | null;
 }
 
 export type BatchStatus = 'running' | 'finished' | 'canceled';
@@ -95,11 +102,10 @@ export interface ParsedRows {
   errors: RowError[];
 }
 
+const rowFields = requestPayoutFields.omit({ idempotencyKey: true }).strict();
+
 /** A row as it is given. A member that is not known would be lost in silence. */
-export const rowInput = requestPayoutFields
-  .omit({ idempotencyKey: true })
-  .strict()
-  .transform(withDestination);
+export const rowInput = rowFields.transform(withDestination);
 
 /** Reads the rows of a batch: each as a request for a payout. Without settings, in front of another service, no fee is known. */
 export function parseRows(given: readonly unknown[], settings: AccountSettings | null): ParsedRows {
@@ -108,8 +114,8 @@ export function parseRows(given: readonly unknown[], settings: AccountSettings |
   for (const [place, each] of given.entries()) {
     const { data, error } = rowInput.safeParse(each);
     if (error) {
-      for (const { path, message } of error.issues)
-        errors.push({ row: place + 1, field: String(path[0] ?? 'row'), message });
+      const found = error.issues.map(({ path, message }) => ({ field: String(path[0] ?? 'row'), message }));
+      errors.push(...withOthers(found, each, settings).map((mistake) => ({ row: place + 1, ...mistake })));
       continue;
     }
     const { method, amountCents, destination, pixKeyType, externalId } = data;
@@ -119,18 +125,40 @@ export function parseRows(given: readonly unknown[], settings: AccountSettings |
       ...(externalId && { externalId }),
     };
     rows.push(row);
-    if (settings) errors.push(...amountErrors(row, settings, place + 1));
+    errors.push(...amountErrors(row, settings).map((mistake) => ({ row: place + 1, ...mistake })));
   }
   return { rows, errors: errors.slice(0, MAX_ERRORS) };
 }
 
-function amountErrors(row: ParsedRows['rows'][number], settings: AccountSettings, nth: number): RowError[] {
+type Mistake = Omit<RowError, 'row'>;
+
+/** Adds to the mistakes of single members those that only members together show, as far as these are right in themselves. */
+function withOthers(found: Mistake[], given: unknown, settings: AccountSettings | null): Mistake[] {
+  const isRight = (field: string) => !found.some((mistake) => mistake.field === field);
+  if (!isRight('row') || !isRight('method')) return found;
+  const { method, destination, amountCents, pixKeyType } = given as RequestPayoutInput;
+  const parsed =
+    isRight('destination') && isRight('pixKeyType')
+      ? parseDestination(method, destination, pixKeyType)
+      : { destination };
+  return [
+    ...found,
+    ...(parsed.destination === null ? [{ field: parsed.wrong, message: parsed.why }] : []),
+    ...(isRight('amountCents') ? amountErrors({ method, amountCents }, settings) : []),
+  ];
+}
+
+function amountErrors(
+  row: Pick<RequestPayoutInput, 'method' | 'amountCents'>,
+  settings: AccountSettings | null,
+): Mistake[] {
+  if (!settings) return [];
   try {
     assertAmount(row, settings);
     return [];
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
-    return error.fields.map(({ message }) => ({ row: nth, field: 'amountCents', message }));
+    return error.fields.map(({ message }) => ({ field: 'amountCents', message }));
   }
 }
 
@@ -145,6 +173,13 @@ function duplicatesIn(rows: ParsedRows['rows']): number[][] {
     .map((places) => places.map((place) => place + 1));
 }
 
+/** A row, which counts from 1, with the payout of the last seven days that it would repeat. */
+export interface PaidRow extends Pick<Payout, 'code' | 'requestedAt'> {
+  row: number;
+  payoutId: string;
+  inDoubt: boolean;
+}
+
 /** The sums of a batch before it is confirmed, or the errors that keep it from being. */
 export interface BatchCheck {
   errors: RowError[];
@@ -154,8 +189,14 @@ export interface BatchCheck {
   feesCents: Cents | null;
   /** Groups of rows with one method, destination and amount. */
   duplicates: number[][];
+  /** The kind of each destination, in the order of the rows; empty if there are errors. */
+  destinationKinds: (DestinationVariant | null)[];
   /** The instant at which the newest batch with the same rows was confirmed; null if there is none. */
   confirmedBefore: Date | null;
+  /** The rows that would repeat a payout; empty if there are errors. */
+  paidBefore: PaidRow[];
+  /** The instant since which this server lacks payouts and batches, because it was restored in the last seven days; null if it lacks none. */
+  lacksSince: Date | null;
   /** The instant at which the last row can be requested, if nothing else is. */
   endsAt: Date;
 }
@@ -163,7 +204,7 @@ export interface BatchCheck {
 export function checkOf(
   { rows, errors }: ParsedRows,
   settings: AccountSettings | null,
-): Omit<BatchCheck, 'confirmedBefore' | 'endsAt'> {
+): Pick<BatchCheck, 'errors' | 'count' | 'totalCents' | 'feesCents' | 'duplicates' | 'destinationKinds'> {
   const sum = (cents: (row: ParsedRows['rows'][number]) => Cents) =>
     rows.reduce((total, row) => total + cents(row), 0);
   return {
@@ -172,6 +213,8 @@ export function checkOf(
     totalCents: sum(({ amountCents }) => amountCents),
     feesCents: settings && sum(({ method }) => settings.payoutFeesCents[method]),
     duplicates: duplicatesIn(rows),
+    destinationKinds:
+      errors.length > 0 ? [] : rows.map(({ method, destination }) => variantOf(method, destination)),
   };
 }
 
@@ -179,7 +222,8 @@ export function checkOf(
 
 /**
  * Decides a new batch. A second one would make the end of the first unknown.
- * @throws PreconditionError (LIMIT_REACHED) while another one is running, or after 50 in 24 hours; ValidationError if the same rows were confirmed since the check
+ * @throws PreconditionError (LIMIT_REACHED) while another one is running, or after 50 in 24 hours; ValidationError if the same rows were confirmed since the check,
+ * or if a row repeats a payout that is not named
  */
 export function decideBatch(
   rows: ParsedRows['rows'],
@@ -190,6 +234,7 @@ export function decideBatch(
     running,
     inADay,
     confirmedBefore,
+    paidBefore,
     now,
   }: Pick<PayoutBatch, 'batchId' | 'keyId' | 'rowsHash'> & {
     running: PayoutBatch | null;
@@ -197,6 +242,8 @@ export function decideBatch(
     inADay: number;
     /** The instant at which the newest batch with the same rows was confirmed, as the check has shown it and as it is now. */
     confirmedBefore: { shown: Date | null; found: Date | null };
+    /** The payouts beside which rows are paid all the same, by their ids, and the rows that repeat one. */
+    paidBefore: { named: readonly string[]; found: readonly PaidRow[] };
     now: Date;
   },
 ): PayoutBatch {
@@ -207,19 +254,40 @@ export function decideBatch(
       `There were ${String(MOST_A_DAY)} batches of payouts in 24 hours`,
     );
   const { shown, found } = confirmedBefore;
-  if (found && found.getTime() !== shown?.getTime())
-    throw new ValidationError([
-      {
-        path: 'confirmedBefore',
-        message: `a batch with the same rows was confirmed at ${found.toISOString()}: check the rows again`,
-      },
-    ]);
+  const named = new Set(paidBefore.named);
+  const unnamed = paidBefore.found.filter(({ payoutId }) => !named.has(payoutId));
+  const errors = [
+    ...(found && found.getTime() !== shown?.getTime()
+      ? [
+          {
+            path: 'confirmedBefore',
+            message: `a batch with the same rows was confirmed at ${found.toISOString()}: check the rows again`,
+          },
+        ]
+      : []),
+    ...(unnamed.length > 0
+      ? [
+          {
+            path: 'paidBefore',
+            message: `there are payouts like rows ${listOf(unnamed)}: leave them out, or name the payouts that the check shows`,
+          },
+        ]
+      : []),
+  ];
+  if (errors.length > 0) throw new ValidationError(errors);
   return {
     ...{ batchId, keyId, rowsHash },
     rows: rows.map((row) => ({ ...row, outcome: null })),
     ...{ waiting: null, createdAt: now, finishedAt: null, canceledAt: null, cancelReason: null },
+    resumedAt: null,
   };
 }
+
+const listOf = (rows: readonly PaidRow[]) =>
+  rows
+    .slice(0, MAX_ERRORS)
+    .map(({ row }) => String(row))
+    .join(', ');
 
 /** Decides the outcome of a row. One that a row has stays. */
 export function decideRow(batch: PayoutBatch, place: number, outcome: RowOutcome, now: Date): PayoutBatch {
@@ -239,6 +307,11 @@ export function decideCancelBatch(
 ): PayoutBatch {
   if (statusOfBatch(batch) !== 'running') return batch;
   return { ...batch, rows: batch.rows.map(masked), waiting: null, canceledAt: now, cancelReason };
+}
+
+/** Has a batch of before a restore go on. One that has ended stays as it is. */
+export function decideResumeBatch(batch: PayoutBatch, now: Date): PayoutBatch {
+  return statusOfBatch(batch) === 'running' ? { ...batch, waiting: null, resumedAt: now } : batch;
 }
 
 function masked(row: BatchRow): BatchRow {
@@ -264,6 +337,8 @@ export interface PayoutTerms extends Pick<OwnPayout, 'destination' | 'destinatio
   feeCents: Cents | null;
   /** The most payouts in any 60 minutes, how many of them can be requested now, and the most of this method; null if it is not known, or there is no other. */
   hourly: { most: number; left: number | null; mostOfMethod: number | null };
+  /** The payout that this one would repeat; null if there is none. */
+  paidBefore: PaidRow | null;
   /** The instant at which this payout can be requested. */
   possibleAt: Date;
 }
@@ -287,8 +362,8 @@ export interface PayoutBatchService {
   check(tenant: Tenant, rows: readonly unknown[]): Promise<BatchCheck>;
   /**
    * Confirms a batch, whose payouts are requested in the background. The same key and rows give the same batch.
-   * `confirmedBefore`: that of the check.
-   * @throws ValidationError for a row that is wrong, or if the same rows were confirmed since the check; IdempotencyError,
+   * `confirmedBefore`: that of the check; `paidBefore`: the ids of the payouts there that rows repeat, and are paid all the same.
+   * @throws ValidationError for a row that is wrong, if the same rows were confirmed since the check, or if a row repeats another payout; IdempotencyError,
    * PreconditionError (LIMIT_REACHED: another is running, or 50 were confirmed in 24 hours)
    */
   request(
@@ -296,12 +371,15 @@ export interface PayoutBatchService {
     input: {
       rows: readonly unknown[];
       confirmedBefore: Date | null;
+      paidBefore: readonly string[];
       idempotencyKey: string;
       keyId: string | null;
     },
   ): Promise<{ batch: PayoutBatch; replayed: boolean }>;
   /** Ends a batch before its last row. @throws NotFoundError */
   cancel(tenant: Tenant, batchId: string): Promise<PayoutBatch>;
+  /** Has a batch go on that a restore has stopped. @throws NotFoundError */
+  resume(tenant: Tenant, batchId: string): Promise<PayoutBatch>;
   /** Finds the newest batch, a running one first; null if there is none. */
   newest(tenant: Tenant): Promise<PayoutBatchState | null>;
 }

@@ -69,6 +69,12 @@ export function assertWithinHourlyLimits(method: PayoutMethod, recent: RecentPay
   if (reached) throw new RateLimitError(reached.name, Math.ceil(reached.waitMs / 1_000));
 }
 
+/** The number of payouts that can be requested now, before the limit that all share. */
+export function leftNow({ all }: RecentPayouts, now: Date): number {
+  const isCounted = (at: Date) => !isAhead(at, now) && at.getTime() > now.getTime() - HOUR_MS;
+  return PAYOUTS_AN_HOUR - 1 - all.findLastIndex(isCounted);
+}
+
 /** The instant at which the last of several payouts can be requested, if each is requested as soon as it can be, and no other. */
 export function lastRequestAt(methods: readonly PayoutMethod[], recent: RecentPayouts, now: Date): Date {
   let [at, known] = [now, recent];

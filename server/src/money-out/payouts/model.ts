@@ -378,6 +378,9 @@ export function matchesFilter(payout: Payout, filter: PayoutFilter): boolean {
  */
 export type PayoutRange = PayoutFilter & ListRange;
 
+/** The most payouts that `listOfAmounts` lists. */
+export const MOST_OF_AMOUNTS = 2_000;
+
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 /** The settings of an account that payouts depend on. */
@@ -403,6 +406,8 @@ export interface PayoutService<P extends Payout = Payout> {
   find(tenant: Tenant, reference: string): Promise<P | null>;
   /** Finds payouts in the order of the references, null if there is none. */
   findMany(tenant: Tenant, references: readonly string[]): Promise<(P | null)[]>;
+  /** Finds payouts by their ids without another service, null if there is none. */
+  findKept: PayoutService<P>['findMany'];
   /** Finds the payout that was requested with an idempotency key; null if none has been made yet. */
   findByKey(tenant: Tenant, idempotencyKey: string): Promise<P | null>;
   /**
@@ -417,6 +422,11 @@ export interface PayoutService<P extends Payout = Payout> {
   ): Promise<{ items: { position: number; payout: P }[]; more: boolean }>;
   /** Lists the same without another service: in front of one, what that has shown, in the order in which it was seen. */
   listKept: PayoutService<P>['list'];
+  /**
+   * Lists the payouts of any of these amounts that were requested at `since` or later, newest first and 2,000 at most, without
+   * another service: in front of one those that it has shown, and those in doubt.
+   */
+  listOfAmounts(tenant: Tenant, amounts: readonly Cents[], since: Date): Promise<P[]>;
   /** Lists a page by its offset, newest first, with the length of the whole list (the document's 2.1.6). */
   listPage(
     tenant: Tenant,

@@ -22,6 +22,7 @@ import {
   type AccountSettings,
   assertOwnNames,
   isFinal,
+  MOST_OF_AMOUNTS,
   newPayoutCode,
   nextStatuses,
   type OwnPayout,
@@ -133,6 +134,7 @@ export function createPayoutService({
       return (await findMany(tenant, [reference]))[0] ?? null;
     },
     findMany,
+    findKept: findMany,
     async findByKey(tenant, idempotencyKey) {
       const key = idempotencyKeyOf(REQUEST, idempotencyKey);
       const [done] = await loadRecords(idempotency, database.sql, tenant, [key]);
@@ -142,6 +144,13 @@ export function createPayoutService({
 
     list,
     listKept: list,
+    async listOfAmounts(tenant, amounts, since) {
+      // At the hourly limit all payouts of a week are fewer.
+      const range = { end: 'first', limit: MOST_OF_AMOUNTS, requestedAfter: since } as const;
+      const rows = await listPayouts(database.sql, tenant, { ...range, after: undefined, before: undefined });
+      const isAsked = new Set(amounts);
+      return rows.map(({ payout }) => payout).filter(({ amountCents }) => isAsked.has(amountCents));
+    },
     async listPage(tenant, { limit, offset, ...filter }) {
       const [rows, total] = await Promise.all([
         listPayouts(database.sql, tenant, { end: 'first', limit, offset, ...filter }),

@@ -258,13 +258,17 @@ function formatRecords({
   if (behind)
     return `What came after ${formatInstant(behind.since)} may be missing (${BEHIND_IN_WORDS[behind.cause]}):\n${UNTIL_CONFIRMED}`;
   return ended
-    ? `Confirmed. The records lacked what came after ${formatInstant(ended.since)}, and count as complete now.\n`
+    ? `Confirmed. The records lacked what came after ${formatInstant(ended.since)}, and count as complete now.\n${ABOUT_BATCHES}`
     : 'The records are complete: no mark is set.\n';
 }
 
+const ABOUT_BATCHES = `A batch of payouts of before waits for its merchant, or ends in front of a service. One that was confirmed since is not known
+here: before a file of payouts is uploaded again, compare it with what was paid.
+`;
+
 const UNTIL_CONFIRMED = `in front of a service, requests that these records do not know are looked for before they are sent. Once all of
 them are known: ${PSA_COMMAND} restored --confirm
-`;
+${ABOUT_BATCHES}`;
 
 function describeContents({ rows, schema }: Pick<Saved, 'rows' | 'schema'>): string {
   const tables = Object.values(rows);

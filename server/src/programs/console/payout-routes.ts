@@ -35,9 +35,11 @@ const batchInput = z.object({
   ...confirmed,
   rows,
   confirmedBefore: instantText.nullable().default(null),
+  paidBefore: z.array(z.string().max(128)).max(MAX_ROWS).default([]),
   idempotencyKey: idempotencyKeyText,
 });
 const cancelInput = z.object({ batchId: batchIdText });
+const resumeInput = z.object({ ...confirmed, batchId: batchIdText });
 const BATCH_LIMIT_BYTES = 512 * 1024;
 
 /** The routes that request payouts, one or many. Each needs an unrestricted key; what pays asks for the key of the session again. */
@@ -69,8 +71,8 @@ export function createPayoutRoutes({
       const { method, amountCents, idempotencyKey } = input;
       const body = await recorded(actor, 'payout', { method, amountCents, idempotencyKey }, async () => {
         const { payout, replayed } = await operations().payouts.request(actor.tenant, input);
-        const { withdrawalId, code, status } = payout;
-        return { withdrawalId, code, status, replayed };
+        const { withdrawalId, code, status, inDoubt = false } = payout;
+        return { withdrawalId, code, status, inDoubt, replayed };
       });
       return { status: 201, body };
     }),
@@ -105,6 +107,14 @@ export function createPayoutRoutes({
       const actor = await admit(context);
       const body = await recorded(actor, 'payout batch canceled', { batchId }, async () => {
         const batch = await operations().payoutBatches.cancel(actor.tenant, batchId);
+        return { batchId, status: statusOfBatch(batch) };
+      });
+      return { body };
+    }),
+    action(/^\/console\/payouts\/batches\/resume$/, resumeInput, async ({ key, batchId }, context) => {
+      const actor = await admitWithKey(context, key);
+      const body = await recorded(actor, 'payout batch resumed', { batchId }, async () => {
+        const batch = await operations().payoutBatches.resume(actor.tenant, batchId);
         return { batchId, status: statusOfBatch(batch) };
       });
       return { body };

@@ -5,6 +5,7 @@ import {
   BEHIND_IN_WORDS,
   type Behind,
   type BehindCause,
+  type Gap,
   type RecordsAdministration,
 } from '../../kernel/records.ts';
 import { type Database, ReadOnlyDatabase, type Sql } from './database.ts';
@@ -22,6 +23,8 @@ export interface Records extends RecordsAdministration {
    * it.
    */
   behind(): Promise<Behind | null>;
+  /** Reads the newest gap in the records, which they have for good: that of the mark, or of the one that was removed last; null for none. */
+  newestGap(): Promise<Gap | null>;
   /** The mark as this instance last read it. */
   lastKnown(): Behind | null;
 }
@@ -35,6 +38,7 @@ const NOT_PERMITTED: ReadonlySet<string | undefined> = new Set(['42501', '42883'
 
 interface Mark {
   behind: Behind | null;
+  confirmed: Gap | null;
   timeline: number | null;
   markedTimeline: number | null;
 }
@@ -102,6 +106,7 @@ export function createRecords({
 
   return {
     behind,
+    newestGap: async () => (await behind()) ?? (await selectMark(sql))?.confirmed ?? null,
     lastKnown: () => known,
     async restored({ since, confirm = false }) {
       if (since && confirm)
@@ -117,6 +122,8 @@ export function createRecords({
         await sql
           .updateTable('restored_records')
           .set({
+            confirmed_since: before.since,
+            confirmed_until: before.until,
             behind_since: null,
             behind_until: null,
             cause: null,
@@ -177,8 +184,10 @@ async function selectMark(sql: Sql): Promise<Mark | null> {
   const row = await sql.selectFrom('restored_records').selectAll().executeTakeFirst();
   if (!row) return null;
   const { behind_since: since, behind_until: until, cause } = row;
+  const { confirmed_since, confirmed_until } = row;
   return {
     behind: since && until && cause ? { since, until, cause } : null,
+    confirmed: confirmed_since && confirmed_until ? { since: confirmed_since, until: confirmed_until } : null,
     timeline: row.timeline,
     markedTimeline: row.marked_timeline,
   };

@@ -194,6 +194,8 @@ interface RestoredRecordsTable {
   cause: Generated<BehindCause | null>;
   timeline: Generated<number | null>;
   marked_timeline: Generated<number | null>;
+  confirmed_since: Generated<Date | null>;
+  confirmed_until: Generated<Date | null>;
 }
 
 interface VerifyCheckpointTable extends TenantTable {

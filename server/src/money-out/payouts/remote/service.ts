@@ -15,6 +15,7 @@ import {
   type MirroredRow,
   selectOfBefore,
   selectOpen,
+  selectPayoutsOfAmounts,
 } from '../../../upstream/mirror-store.ts';
 import { claimPoll } from '../../../upstream/poll-store.ts';
 import {
@@ -36,7 +37,14 @@ import {
 import { type RequestOptions, UpstreamFault } from '../../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import { fingerprintOf } from '../destinations.ts';
-import { isSettled, matchesFilter, type Payout, type PayoutFilter, type PayoutService } from '../model.ts';
+import {
+  isSettled,
+  MOST_OF_AMOUNTS,
+  matchesFilter,
+  type Payout,
+  type PayoutFilter,
+  type PayoutService,
+} from '../model.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../wire.ts';
 import { createPayoutsByExternalId, hasExternalId, mirrorFilter } from './by-external-id-service.ts';
 import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './commands.ts';
@@ -280,6 +288,13 @@ export function createRemotePayouts(
   return {
     serviceFor: (requester) => ({
       request: requests.request,
+      async findKept(tenant, ids) {
+        const known = await mirror.findNamed(tenant, [...new Set(ids)]);
+        return ids.map((id) => {
+          const row = known.get(id);
+          return row ? payoutIn(row) : null;
+        });
+      },
       async findByKey(tenant, idempotencyKey) {
         const known = await requests.findByKey(tenant, idempotencyKey);
         if (!known?.withdrawalId) return known;
@@ -332,6 +347,14 @@ export function createRemotePayouts(
           items: items.map(({ position, observed }) => ({ position, payout: payoutIn(observed) })),
           more,
         };
+      },
+      async listOfAmounts(tenant, amounts, since) {
+        const asked = { amounts, since, limit: MOST_OF_AMOUNTS };
+        const rows = await selectPayoutsOfAmounts(database.sql, tenant, asked);
+        // The record of a request whose payout was identified points to that of the payout.
+        return rows
+          .filter((row) => hasNoWithdrawal(row) || payoutIn(row).withdrawalId === row.id)
+          .map(payoutIn);
       },
       async listPage(tenant, { limit, offset, ...filter }) {
         assertUnfiltered(filter, 'payouts');
