@@ -20,7 +20,12 @@ test(`${STORIES} stories of a client that follows the guidance break no law`, {
     ...['a write: lose after', 'a write: take effect late', 'a write: nameless', 'a false webhook'],
     ...['a completed payout is reversed'],
     ...['the client sees a payout in doubt', 'never made', 'another key for an invoice', 'an update'],
-    ...['a request that arrives late', 'the database is restored'],
+    ...[
+      'a request that arrives late',
+      'the database is restored',
+      'a statement adds up',
+      'a statement has a payout',
+    ],
     ...['a request without an answer', 'a webhook repeated'],
     ...['a refund: done', 'a refund is absent', 'start: CHECKOUT_TOKEN_PAUSED', 'the records are confirmed'],
     ...['a payment by card: paid', 'a payment by pix: paid', 'a page: paid', 'a token is gone'],

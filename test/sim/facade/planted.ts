@@ -1,4 +1,4 @@
-import type { AnswerTamper } from './ask.ts';
+import type { AnswerTamper, Data } from './ask.ts';
 import type { PayoutAnswer } from './client.ts';
 import type { FacadeTamper } from './story.ts';
 
@@ -31,6 +31,12 @@ export const PLANTED: Readonly<Record<string, FacadeTamper>> = {
   'an id changes when the payout is named': {
     answers: alterPayout((payout) => (payout.inDoubt ? { ...payout, id: `${payout.id}doubt` } : payout)),
   },
+  'a line of the statement is lost': {
+    answers: (data, operation) =>
+      operation === 'statement' && data.wallet
+        ? { wallet: { ...data.wallet, closing: withoutLine(data.wallet.closing) } }
+        : data,
+  },
   'updates go back': {
     answers: (data, operation) =>
       operation === 'update' && data.answer?.final ? { answer: { ...data.answer, version: 0 } } : data,
@@ -54,6 +60,10 @@ function alterPayout(alter: (payout: PayoutAnswer) => PayoutAnswer): AnswerTampe
     if (answer?.nodes) return { answer: { nodes: answer.nodes.map(alter) } };
     return answer?.id ? { answer: alter(answer) } : data;
   };
+}
+
+function withoutLine(closing: Data): Data {
+  return { ...closing, lines: closing.lines.slice(1) };
 }
 
 function neverMade({ __typename }: PayoutAnswer): Partial<PayoutAnswer> {

@@ -49,6 +49,8 @@ export const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
 /** The service of the document. The seed decides what it does to each request. */
 export interface Service extends Wire {
   readonly payouts: readonly TruePayout[];
+  /** The gross balance: a payout is debited with its request, and credited if it fails. */
+  balanceCents(): number;
   readonly habits: Pick<Habits, 'mask' | 'hasDates' | 'showsAddresses'>;
   withKey(key: string): TruePayout[];
   named(reference: string): TruePayout | undefined;
@@ -210,6 +212,13 @@ export function createService({
     };
   }
 
+  function balanceCents(): number {
+    // A subaccount's payout that arrives leaves its markup with the merchant.
+    const markups = payouts.filter(({ kind, status }) => kind === 'subaccount' && status === 'completed');
+    const out = payouts.filter(({ method, status }) => method !== 'ltc' && status !== 'failed');
+    return out.reduce((cents, { amountCents }) => cents - amountCents, 9_000_000 + 10 * markups.length);
+  }
+
   function list(url: URL) {
     const [limit, offset] = ['limit', 'offset'].map((name) => Number(url.searchParams.get(name) ?? 50));
     const now = clock.now();
@@ -236,8 +245,10 @@ export function createService({
   function find(url: URL): Answer {
     const path = url.pathname;
     if (path === '/v1/payouts') return { status: 200, body: list(url) };
-    if (path === '/v1/wallet')
-      return { status: 200, body: { balance: 90_000, withdrawable: 90_000, withdrawableCents: 9_000_000 } };
+    if (path === '/v1/wallet') {
+      const balance = balanceCents() / 100;
+      return { status: 200, body: { balance, withdrawable: balance, withdrawableCents: balanceCents() } };
+    }
     const [, one] = /^\/v1\/payouts\/([^/]+)$/.exec(path) ?? [];
     const withdrawal = one && habits.findsOne && payouts.find(({ id, code }) => id === one || code === one);
     if (withdrawal) return { status: 200, body: listed(withdrawal) };
@@ -314,6 +325,7 @@ export function createService({
 
   const own: Omit<Service, keyof Wire> = {
     payouts,
+    balanceCents,
     habits,
     withKey: (key) => payouts.filter((each) => each.key === key),
     named: (reference) => payouts.find(({ id, code }) => id === reference || code === reference),

@@ -6,6 +6,7 @@ import { createClientOf, type Invoice } from './client.ts';
 import { createRestore } from './restore.ts';
 import { createService, LTC, type TruePayout } from './service.ts';
 import { createStage } from './stage.ts';
+import { createWalletWitness } from './wallet-witness.ts';
 import type { ServiceHost, WireTamper } from './wire.ts';
 import { createJudge } from './witness.ts';
 
@@ -106,6 +107,12 @@ export async function playStory({
     tamper: tamper.answers,
   });
 
+  const walletWitness = createWalletWitness({
+    ...{ clock, service, found, count, tamper: tamper.answers },
+    // Random numbers of their own, too.
+    random: createRandom(seed ^ 0x0a11e7),
+  });
+
   /** The operator settles doubts by the service's tables. */
   async function operate(): Promise<void> {
     if (!restore?.isBehind() || instances.length === 0) return;
@@ -145,6 +152,7 @@ export async function playStory({
       await act();
       // Some begin while others are open.
       if (chance(3)) client.begin(random.pick(invoices));
+      walletWitness.look(instances);
       if (!chance(4)) await settle();
     }
     await settle();
@@ -184,6 +192,7 @@ export async function playStory({
     for (const invoice of invoices)
       judge.checkEnd(invoice, client.outcomeOf(invoice), client.attemptsOf(invoice));
     await checkAgreement();
+    await walletWitness.checkEnd(instances[0]!, pass);
   }
 
   async function goOn(ms: number): Promise<void> {
