@@ -22,10 +22,11 @@ const FREE: Readonly<Record<string, string>> = {
   'webhook_delivery.resource_version': 'the order of deliveries',
   'webhook_delivery.response_status': 'what a receiver has answered',
   'pix_subscription.failed_in_row': 'a count that only decides what comes next',
+  'observed_entry.fee_cents': 'what the service has shown of a fee',
 };
 
 const MONEY =
-  /(_cents|_litoshi|_delta)$|^(amount|balance|litoshi|subaccounts|pending|dispute_hold|ltc|receivable|cents)$/;
+  /(_cents|_litoshi|_delta)$|^(amount|balance|litoshi|subaccounts|pending|dispute_hold|ltc|receivable|cents|unexplained)$/;
 const STATE = /(^|_)status$|^(state|version|count|attempts|entries)$/;
 
 /** Values of the columns of statuses: a constraint refuses those of other tables. */
@@ -92,10 +93,10 @@ interface Column {
 }
 
 /** Lists the columns in which a value is planted. */
-export async function plantable(sql: Sql): Promise<Column[]> {
+export async function plantable(sql: Sql, tables: readonly string[] = TABLES): Promise<Column[]> {
   const { rows } = await raw<Column>`
     select table_name as table, column_name as column, data_type as type from information_schema.columns
-    where table_schema = 'public' and table_name = any(${TABLES}::text[]) order by table_name, ordinal_position`.execute(
+    where table_schema = 'public' and table_name = any(${tables}::text[]) order by table_name, ordinal_position`.execute(
     sql,
   );
   return rows.filter(
@@ -112,7 +113,9 @@ export async function plant(
   const at = raw.ref(column);
   const { rows } = await raw<{ ctid: string; account_id: string; environment: string; value: string }>`
     select ctid::text, account_id, environment, ${at}::text as value from ${raw.table(table)}
-    where ${at} is not null ${/^list_/.test(table) ? raw`and count <> 0` : raw``} order by ctid`.execute(
+    where ${at} is not null ${/^list_/.test(table) ? raw`and count <> 0` : raw``}
+      -- What moved before the opening is remembered, and is in no sum.
+      ${table === 'observed_entry' ? raw`and (is_entry or ${column} = 'unexplained')` : raw``} order by ctid`.execute(
     database.sql,
   );
   if (rows.length === 0) return null;

@@ -163,7 +163,11 @@ test(`Beside writers nothing is found in sound books, and each of ${PLANTED} cha
     const { findings } = await verifier.verify({ ...WHOLE, accountId });
     // Since a checkpoint at the beginning everything has changed.
     for (const environment of ['live', 'sandbox'] as const)
-      await saveCheckpoint(database.sql, { accountId, environment }, { number: 0, version: 0, sums: {} });
+      await saveCheckpoint(
+        database.sql,
+        { accountId, environment },
+        { number: 0, version: 0, sums: {}, sighting: 0 },
+      );
     const { findings: afterAll } = await verifier.verify({ sinceLast: true, accountId });
     for (const [run, found] of Object.entries({ whole: findings, sinceLast: afterAll }))
       if (found.length === 0)

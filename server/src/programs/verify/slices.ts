@@ -32,6 +32,7 @@ const TABLES = [
   'list_amount',
   'task',
   'observed',
+  'observed_entry',
   'upstream_intent',
 ];
 
@@ -365,6 +366,13 @@ const SLICES: Record<Exclude<Slice, Family>, Rows> = {
       'event',
       `select account_id, environment, version from event
       where ${OURS} and version between $3::bigint - 1 and $4::bigint`,
+    ],
+  ],
+  // With the row before the first, which that one continues.
+  sightings: [
+    [
+      'observed_entry',
+      `select * from observed_entry where ${OURS} and number between $3::bigint - 1 and $4::bigint`,
     ],
   ],
   account: [

@@ -11,12 +11,14 @@ export interface Checkpoint {
   readonly version: number;
   /** The sum of the postings of each ledger account up to that row. */
   readonly sums: Readonly<Record<string, number>>;
+  /** The number of the newest row of what was seen. */
+  readonly sighting: number;
 }
 
 export async function selectCheckpoint(sql: Sql, tenant: Tenant): Promise<Checkpoint | null> {
   const row = await sql
     .selectFrom('verify_checkpoint')
-    .select(['number', 'version', 'sums'])
+    .select(['number', 'version', 'sums', 'sighting'])
     .where('account_id', '=', tenant.accountId)
     .where('environment', '=', tenant.environment)
     .executeTakeFirst();
@@ -37,12 +39,12 @@ export async function saveCheckpoint(
       .execute();
     return;
   }
-  const { number, version, sums } = checkpoint;
+  const { number, version, sums, sighting } = checkpoint;
   await raw`
-    insert into verify_checkpoint (account_id, environment, number, version, sums)
-    values (${accountId}, ${environment}, ${number}, ${version}, ${JSON.stringify(sums)}::jsonb)
+    insert into verify_checkpoint (account_id, environment, number, version, sums, sighting)
+    values (${accountId}, ${environment}, ${number}, ${version}, ${JSON.stringify(sums)}::jsonb, ${sighting})
     on conflict (account_id, environment)
-    do update set number = excluded.number, version = excluded.version, sums = excluded.sums
+    do update set number = excluded.number, version = excluded.version, sums = excluded.sums, sighting = excluded.sighting
   `.execute(sql);
 }
 

@@ -17,13 +17,13 @@ import {
 import type { Looker } from './run.ts';
 import { COUNTED_LISTS } from './slices.ts';
 import type { Checkpoint } from './store.ts';
-import { daysOf, JOURNAL, LOG, nextOf, partsOf, type Range, rangeOf } from './walks.ts';
+import { daysOf, JOURNAL, LOG, nextOf, partsOf, type Range, rangeOf, SIGHTINGS } from './walks.ts';
 
 /** So few rows of the journal are left to the statement that sees the balances. */
 const FEW = 500;
 
 /** The slices of rows with numbers. */
-const NUMBERED = { log: LOG, journal: JOURNAL, names: JOURNAL };
+const NUMBERED = { log: LOG, journal: JOURNAL, names: JOURNAL, sightings: SIGHTINGS };
 
 /** Looks at the books of a tenant, from a checkpoint on or from the beginning. Returns the place at which it ends. */
 export async function lookAtTenant(
@@ -48,7 +48,7 @@ export async function lookAtTenant(
     isWhole: boolean;
   },
 ): Promise<Checkpoint> {
-  const last: Checkpoint = checkpoint ?? { number: 0, version: 0, sums: {} };
+  const last: Checkpoint = checkpoint ?? { number: 0, version: 0, sums: {}, sighting: 0 };
   const { needs, lookThrough } = looker;
 
   // ── The log ─────────────────────────────────────────────────────────────────────────────────────
@@ -85,6 +85,15 @@ export async function lookAtTenant(
     ]);
   if (needs('account')) await lookThrough([pieceOfOne('account')]);
 
+  // ── The statement of what was seen ──────────────────────────────────────────────────────────────
+  const sightings = needs('sightings') ? await rangeOf(read, tenant, SIGHTINGS, last.sighting) : null;
+  if (sightings)
+    await lookThrough(
+      inPieces('sightings', sightings, (rows) => {
+        looked.resources += rows;
+      }),
+    );
+
   // ── The resources ───────────────────────────────────────────────────────────────────────────────
   const changed = checkpoint && (await changedSince(read, tenant, { events, transactions, isFacade }));
   for (const family of FAMILIES)
@@ -97,7 +106,11 @@ export async function lookAtTenant(
   if (needs('hours'))
     await lookThrough(inDays(changed ? await changedDays(read, tenant, changed) : await everyDay()));
   if (needs('totals')) await lookThrough([pieceOfTotals(COUNTED_LISTS)]);
-  return { number, version: events?.head ?? last.version, sums };
+  return {
+    ...{ number, sums },
+    version: events?.head ?? last.version,
+    sighting: sightings?.head ?? last.sighting,
+  };
 
   async function* inPieces(
     slice: keyof typeof NUMBERED,

@@ -30,14 +30,15 @@ export async function nextOf(
   };
 }
 
-/** Rows with numbers: the journal, or the log. */
+/** Rows with numbers: the journal, the log, or what was seen. */
 export interface Numbered {
-  readonly table: 'ledger_transaction' | 'event';
+  readonly table: 'ledger_transaction' | 'event' | 'observed_entry';
   readonly column: 'number' | 'version';
 }
 
 export const JOURNAL: Numbered = { table: 'ledger_transaction', column: 'number' };
 export const LOG: Numbered = { table: 'event', column: 'version' };
+export const SIGHTINGS: Numbered = { table: 'observed_entry', column: 'number' };
 
 /** The first and the last number of rows. */
 export interface Range {

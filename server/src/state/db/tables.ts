@@ -202,6 +202,8 @@ interface VerifyCheckpointTable extends TenantTable {
   number: number;
   version: number;
   sums: Json<unknown>;
+  /** The newest row of what was seen that was looked at. */
+  sighting: Generated<number>;
 }
 
 interface VerifiedLawTable {

@@ -20,10 +20,20 @@ export type Family = (typeof FAMILIES)[number];
 /**
  * The rows of a tenant that one statement sees. A family: some hundred of its resources, each with all that belongs to it.
  * `journal`, `names`: ledger transactions by their numbers, with their postings. `log`: events by their versions.
+ * `sightings`: the rows of the statement of what a facade has seen, by their numbers.
  * `balances`: sums over all postings. `account`: what a tenant has once. `hours`, `totals`: the totals of lists, by days
  * and in all.
  */
-export type Slice = Family | 'journal' | 'names' | 'log' | 'balances' | 'account' | 'hours' | 'totals';
+export type Slice =
+  | Family
+  | 'journal'
+  | 'names'
+  | 'log'
+  | 'sightings'
+  | 'balances'
+  | 'account'
+  | 'hours'
+  | 'totals';
 
 /** A law of the books. */
 export interface Law {

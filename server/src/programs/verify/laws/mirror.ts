@@ -1,7 +1,9 @@
 import type { Law } from './law.ts';
+import { SIGHTING_LAWS } from './sightings.ts';
 
 /** The laws of what a facade has seen of the service behind it, and has requested there. */
 export const MIRROR_LAWS: readonly Law[] = [
+  ...SIGHTING_LAWS,
   {
     name: 'mirror-event',
     scope: ['observed'],
