@@ -44,6 +44,8 @@ export const ONLY_IN_ALL = [
   'api/http/exports/remote.test.ts',
   // A service and a facade; money-out/wallet/seen-statement shows the same to a facade by itself.
   'money-out/wallet/seen-interface.test.ts',
+  // Two databases and a backup; sim/facade restores them in its stories.
+  'money-out/wallet/seen-restore.test.ts',
   // Small sizes fill no cache, and so show little; kernel/lru-cache and attacks/graphql show the limits.
   'attacks/memory.test.ts',
   // Runs each command of the documents as a process; documents.test.ts checks the names in them.

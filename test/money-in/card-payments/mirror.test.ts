@@ -404,12 +404,17 @@ describe('what is known of a payment, held against what is said', () => {
     expect(known({ ...refunds, refundedCents: 4991 })).toMatchObject({ refundedCents: null });
   });
 
-  test('A refund is an update of its payment, and an amount that becomes known as 0 is none', () => {
+  test('A refund and the fee of a paid payment are updates of it, and an amount that becomes known as 0 is none', () => {
     const paid = known({ status: 'paid' });
     const shown = (refundedCents: number, refundableCents: number) =>
       claim({ status: 'paid', refundedCents, refundableCents });
     const first = mergeUpstreamCardPayment(paid, shown(0, 4990), NOW)!;
     expect(first).toMatchObject({ resource: { version: paid.version, refundedCents: 0 }, changed: null });
+    expect(mergeUpstreamCardPayment(paid, claim({ status: 'paid', feeCents: 90 }), NOW)).toMatchObject({
+      resource: { version: paid.version + 1, feeCents: 90 },
+      changed: { from: 'paid' },
+    });
+    expect(mergeUpstreamCardPayment(known(), claim({ feeCents: 90 }), NOW)).toMatchObject({ changed: null });
     expect(mergeUpstreamCardPayment(first.resource, shown(990, 4000), NOW)).toMatchObject({
       resource: { version: paid.version + 1, refundedCents: 990 },
       changed: { from: 'paid' },

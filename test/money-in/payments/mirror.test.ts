@@ -143,19 +143,25 @@ describe('what is known of a PIX payment, held against what is said', () => {
     expect(known({ brCode: code }).brCode).toBe(expected);
   });
 
-  test('Subscribers get a new code, refunds and returned credits, and nothing where an amount becomes known as 0', () => {
+  test('Subscribers get a new code, refunds, returned credits and a fee, and nothing where an amount becomes known as 0', () => {
     const pending = known();
     const coded = mergeUpstreamPayment(pending, claim({ brCode: CODE }), NOW)!;
     expect(coded).toMatchObject({ resource: { version: 2 }, changed: { from: 'pending' } });
     const returned = mergeUpstreamPayment(coded.resource, claim({ returnedCredits: [credit(null)] }), NOW)!;
     expect(returned.changed).toEqual({ from: 'pending' });
     const paid = mergeUpstreamPayment(returned.resource, claim({ status: 'paid' }), NOW)!.resource;
-    const described = claim({ status: 'paid', refundedCents: 0, refundableCents: 4990, feeCents: 10 });
+    const described = claim({ status: 'paid', refundedCents: 0, refundableCents: 4990 });
     const complete = mergeUpstreamPayment(paid, described, NOW)!;
-    expect(complete).toMatchObject({
-      resource: { refundedCents: 0, feeCents: 10, version: 5 },
+    expect(complete).toMatchObject({ resource: { refundedCents: 0, version: 5 }, changed: null });
+    expect(mergeUpstreamPayment(complete.resource, { ...described, feeCents: 0 }, NOW)).toMatchObject({
+      resource: { feeCents: 0 },
       changed: null,
     });
+    expect(mergeUpstreamPayment(complete.resource, { ...described, feeCents: 10 }, NOW)).toMatchObject({
+      resource: { feeCents: 10, version: 6 },
+      changed: { from: 'paid' },
+    });
+    expect(mergeUpstreamPayment(pending, claim({ feeCents: 10 }), NOW)!.changed).toBeNull();
     const refunding = mergeUpstreamPayment(complete.resource, { ...described, refundableCents: 4000 }, NOW)!;
     expect(refunding).toMatchObject({
       resource: { refundedCents: 0, refundingCents: 990 },

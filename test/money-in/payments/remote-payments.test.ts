@@ -288,7 +288,11 @@ describe('a webhook of a PIX payment', () => {
       brCode: code,
       paidAt: plusMs(clock.now(), -1_000),
     });
-    expect(await events()).toEqual([['payment.paid', null]]);
+    // The lookup has shown the fee.
+    expect(await events()).toEqual([
+      ['payment.paid', null],
+      ['payment.paid', 'paid'],
+    ]);
   });
 
   test('A webhook with another amount does not pay a payment: the amount is shown, and the service is read', async () => {

@@ -1,38 +1,15 @@
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import type { Requester } from '../../../server/src/kernel/requester.ts';
-import { walletOf } from '../../../server/src/money-out/wallet/model.ts';
-import { createRemoteWallet } from '../../../server/src/money-out/wallet/remote/service.ts';
+import type { Tenant } from '../../../server/src/kernel/tenant.ts';
 import { rowsOfSighting } from '../../../server/src/money-out/wallet/remote/sightings.ts';
-import { createRemoteStatement } from '../../../server/src/money-out/wallet/remote/statement-service.ts';
 import type { WalletEntry } from '../../../server/src/money-out/wallet/statement.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
-import type { NewEvent } from '../../../server/src/state/events/event.ts';
-import { NO_BALANCES } from '../../../server/src/state/ledger/postings.ts';
 import { describeOnDatabase } from '../../support/database.ts';
-import { startFacade } from '../../support/facade.ts';
 import { scale } from '../../support/scale.ts';
-import { scriptedUpstream } from '../../support/scripted-upstream.ts';
+import { FEE, kinds, type Sale, startSeen, WALLET, type Withdrawal } from './seen-story.ts';
 
-const requester: Requester = { priority: 'merchant', subject: null, onRead: () => undefined };
 const SECOND = 1_000;
-const FEE = 7;
-const WALLET = walletOf('live', NO_BALANCES, 0);
-
-interface Sale {
-  id: string;
-  status: 'pending' | 'paid' | 'failed';
-  amountCents: number;
-  refundedCents: number;
-  paidAt: Date | null;
-}
-
-interface Withdrawal {
-  id: string;
-  status: 'pending' | 'completed' | 'denied';
-  amountCents: number;
-  requestedAt: Date;
-}
 
 test('Instants of the statement never go back, also if the clock was set back', () => {
   const wallet = { ...WALLET, balanceCents: 1 };
@@ -51,78 +28,23 @@ describeOnDatabase('the statement in front of another service', (open) => {
     database = await open();
   });
 
-  /** A service with money, and a facade that sees what a test shows it. */
-  async function start() {
-    const service = { balanceCents: 100_000, pendingReleaseCents: 0 };
-    const upstream = scriptedUpstream(() => ({
-      body: { ...service, withdrawableCents: service.balanceCents, disputeBlocked: 0, cryptoBalanceLtc: 0 },
-    }));
-    const facade = await startFacade({ database, upstream });
-    const { tenant, clock, committer } = facade;
-    const wallet = createRemoteWallet(facade).serviceFor(requester);
-    const statement = createRemoteStatement(facade);
-    const startedAt = clock.now();
-    let number = 0;
+  const logOf = async ({ accountId }: Tenant) =>
+    (await database.sql.selectFrom('stream').select('version').where('account_id', '=', accountId).execute())
+      .map(({ version }) => version)
+      .reduce((left, right) => Math.max(left, right));
 
-    async function showEvents(...events: object[]) {
-      clock.advance(1);
-      await committer.change({
-        tenant,
-        read: () => Promise.resolve(),
-        decide: () => ({ outcome: null, writes: { events: events as NewEvent[] } }),
-      });
-    }
-    const eventOf = (resource: string, id: string, status: string, snapshot: object) => ({
-      ...{ kind: `${resource}.${status}`, resource, resourceId: id, previousStatus: null },
-      snapshot: { status, ...snapshot },
+  /** Sets the log back, as a standby that was behind has it. */
+  const setBack = ({ accountId }: Tenant, version: number) =>
+    database.transaction(async (db) => {
+      await sql`set local session_replication_role = replica`.execute(db);
+      await sql`delete from event where account_id = ${accountId} and version > ${version}`.execute(db);
+      await sql`update stream set version = ${version} where account_id = ${accountId} and version > ${version}`.execute(
+        db,
+      );
     });
-
-    return {
-      service,
-      clock,
-      faults: facade.faults,
-      statement,
-      tenant,
-      showEvents,
-      eventOf,
-      nextId() {
-        number += 1;
-        return String(number).padStart(24, '0');
-      },
-      showSale: ({ id, status, ...sale }: Sale) =>
-        showEvents(
-          eventOf('payment', id, status, {
-            ...{ paymentId: id, method: 'pix', feeCents: FEE, refundingCents: 0, refundedAt: null },
-            ...{ expiresAt: startedAt, returnedCredits: [], ...sale },
-          }),
-        ),
-      showWithdrawal: ({ id, status, ...payout }: Withdrawal) =>
-        showEvents(
-          eventOf('payout', id, status, {
-            ...{ withdrawalId: id, code: `SAQ-${id}`, method: 'pix', feeCents: 1, litoshi: null },
-            ...{ destination: 'ana@example.com', processedAt: clock.now(), returnedAt: null, ...payout },
-          }),
-        ),
-      async see() {
-        clock.advance(3 * SECOND);
-        await wallet.read(tenant);
-        clock.advance(1);
-      },
-      async read() {
-        const { items } = await statement.list(tenant, { end: 'last', limit: 2_000 });
-        const closing = await statement.closing(tenant, {
-          startsAt: startedAt,
-          endsAt: new Date(clock.now().getTime() + 1),
-        });
-        return { entries: items.map(({ entry }) => entry).reverse(), closing };
-      },
-    };
-  }
 
   const sum = (entries: readonly WalletEntry[]) =>
     entries.reduce((all, { amountCents }) => all + amountCents, 0);
-  const kinds = (entries: readonly WalletEntry[]) =>
-    entries.map(({ kind, amountCents }) => `${kind} ${amountCents}`);
 
   test('At each sighting entries and what they do not explain are the change of the balance, whatever was seen when', async () => {
     const command = fc.record({
@@ -135,7 +57,7 @@ describeOnDatabase('the statement in front of another service', (open) => {
     const history = fc.array(command, { minLength: 20, maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(history, async (commands) => {
-        const story = await start();
+        const story = await startSeen(database);
         const { service, clock } = story;
         const [sales, withdrawals]: [Sale[], Withdrawal[]] = [[], []];
         let credited = 0;
@@ -243,7 +165,7 @@ describeOnDatabase('the statement in front of another service', (open) => {
   });
 
   test('A correction is an entry of its own, dated by the sighting, with the instant at which it was seen', async () => {
-    const story = await start();
+    const story = await startSeen(database);
     const { service, clock } = story;
     await story.see();
     const sale: Sale = {
@@ -265,7 +187,7 @@ describeOnDatabase('the statement in front of another service', (open) => {
   });
 
   test('What is seen late is an entry then, and a line of the opposite sign takes it from what is unexplained', async () => {
-    const story = await start();
+    const story = await startSeen(database);
     const { service, clock, statement, tenant } = story;
     await story.see();
     service.balanceCents += 1_000;
@@ -288,7 +210,7 @@ describeOnDatabase('the statement in front of another service', (open) => {
   });
 
   test('A refund that a payment showed as a sum, and that is named later, moves nothing again', async () => {
-    const story = await start();
+    const story = await startSeen(database);
     const { service, clock, statement, tenant } = story;
     await story.see();
     const sale: Sale = {
@@ -327,8 +249,62 @@ describeOnDatabase('the statement in front of another service', (open) => {
     expect([await named(sale.id), await named('ref_2'), await named('none')]).toEqual([4, 2, 0]);
   });
 
+  test('A fee that is shown later is a line of its own, and the sum of the fees is known then', async () => {
+    const story = await startSeen(database);
+    const { service, clock } = story;
+    await story.see();
+    const sale: Sale = { id: 'psa_fee', status: 'paid', amountCents: 1_007, refundedCents: 0, paidAt: null };
+    service.balanceCents += 1_000;
+    await story.showSale({ ...sale, paidAt: clock.now(), feeCents: null });
+    await story.see();
+    const line = async (kind: string) =>
+      (await story.read()).closing.lines.find((each) => each.kind === kind) ?? null;
+    expect(kinds((await story.read()).entries)).toEqual(['observed -7', 'payment 1007']);
+    expect(await line('payment')).toMatchObject({ amountCents: 1_007, feeCents: null });
+    await story.showSale({ ...sale, paidAt: clock.now() });
+    await story.see();
+    const { entries, closing } = await story.read();
+    expect(kinds(entries.slice(2))).toEqual(['observed 7', 'payment -7']);
+    expect(closing.unexplainedCents).toBe(0);
+    expect(await line('payment')).toMatchObject({ amountCents: 1_000, feeCents: FEE });
+    // The fee of another payment is not known.
+    service.balanceCents += 10;
+    await story.showSale({ ...sale, id: 'psa_none', amountCents: 10, paidAt: clock.now(), feeCents: null });
+    await story.see();
+    expect(await line('payment')).toMatchObject({ amountCents: 1_010, feeCents: null });
+  });
+
+  test('A wallet that a server of the version before has mirrored alone is seen', async () => {
+    const story = await startSeen(database);
+    const { service, tenant } = story;
+    await story.see();
+    service.balanceCents += 5;
+    await sql`update observed set snapshot = snapshot || ${JSON.stringify({
+      balanceCents: service.balanceCents,
+      withdrawableCents: service.balanceCents,
+    })}::jsonb
+      where account_id = ${tenant.accountId} and resource = 'wallet'`.execute(database.sql);
+    await story.see();
+    expect(kinds((await story.read()).entries)).toEqual(['observed 5']);
+  });
+
+  test('Events of a standby that was behind count, although a lost log had others of their versions', async () => {
+    const story = await startSeen(database);
+    const { clock, tenant } = story;
+    await story.see();
+    const sale: Sale = { id: 'psa_1', status: 'pending', amountCents: 17, refundedCents: 0, paidAt: null };
+    const behind = await logOf(tenant);
+    for (const id of ['psa_lost', 'psa_gone']) await story.showSale({ ...sale, id });
+    await story.see();
+    await setBack(tenant, behind);
+    await story.showSale({ ...sale, status: 'paid', paidAt: clock.now() });
+    await story.showSale({ ...sale, id: 'psa_2' });
+    await story.see();
+    expect(kinds((await story.read()).entries)).toEqual(['observed -10', 'payment 10']);
+  });
+
   test('More events than a sighting takes follow in sightings of the same figures', async () => {
-    const story = await start();
+    const story = await startSeen(database);
     const { service, clock, statement, tenant } = story;
     await story.see();
     const many = (status: string, paidAt: Date | null) =>
@@ -344,6 +320,9 @@ describeOnDatabase('the statement in front of another service', (open) => {
     expect((await story.read()).entries).toEqual([]);
     service.balanceCents += 10_050;
     await story.showEvents(...many('paid', clock.now()));
+    // A caller waits for one sighting alone.
+    await story.see({ once: true });
+    expect(await statement.count(tenant, {})).toBe(996);
     await story.see();
     const { entries, closing } = await story.read();
     expect(entries.filter(({ kind }) => kind === 'payment')).toHaveLength(1_005);
@@ -357,7 +336,7 @@ describeOnDatabase('the statement in front of another service', (open) => {
   });
 
   test('A state that cannot be read hides no wallet', async () => {
-    const story = await start();
+    const story = await startSeen(database);
     const { service, faults } = story;
     await story.see();
     service.balanceCents += 5;
@@ -368,7 +347,7 @@ describeOnDatabase('the statement in front of another service', (open) => {
   });
 
   test('A figure that the service leaves out moves nothing, and what it moved meanwhile is seen later', async () => {
-    const story = await start();
+    const story = await startSeen(database);
     const { service, clock, statement, tenant } = story;
     expect(await statement.at(tenant, clock.now())).toBeNull();
     await story.see();

@@ -7,6 +7,7 @@ import {
   isCorrection,
   mergeDetails,
   type UpstreamDetails,
+  wasPaidBy,
   withoutDoubt,
 } from '../receiving/upstream-payment.ts';
 import { type CardPayment, canFollow, isFinal } from './model.ts';
@@ -61,11 +62,11 @@ function complete(
   });
 }
 
-/** A payment with the amounts of its refunds. An amount that becomes known as 0 is no change, nor is a fee that does. */
+/** A payment with its amounts. One that becomes known as 0 is no change, nor is the fee of what is not paid. */
 function withAmounts(payment: CardPayment) {
   return {
     ...payment,
-    feeCents: undefined,
+    feeCents: wasPaidBy(lastStatusOf(payment)) ? (payment.feeCents ?? 0) : 0,
     refundedCents: payment.refundedCents ?? 0,
     refundingCents: payment.refundingCents ?? 0,
   };
@@ -73,6 +74,6 @@ function withAmounts(payment: CardPayment) {
 
 /** The members whose changes subscribers get. */
 function announcedMembers(payment: CardPayment) {
-  const { status, otherPaidCents, refundedCents, refundingCents } = withAmounts(payment);
-  return { status, otherPaidCents, refundedCents, refundingCents, ...announcedDoubt(payment) };
+  const { status, feeCents, otherPaidCents, refundedCents, refundingCents } = withAmounts(payment);
+  return { status, feeCents, otherPaidCents, refundedCents, refundingCents, ...announcedDoubt(payment) };
 }

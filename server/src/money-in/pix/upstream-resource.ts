@@ -33,8 +33,8 @@ type OwnMembers<R, Left extends keyof R> = {
 /**
  * Merges what the service shows into the known state, by `mergeDetails`; null if nothing changes, or if the
  * resource is unknown and too little of it is shown. `ownOf` merges the family's own members. Subscribers get
- * each change of the status, the code, the refunds and the returned credits, and of the result of
- * `announcedOf`.
+ * each change of the status, the code, the refunds, the returned credits and the fee of what is paid, and of
+ * the result of `announcedOf`.
  */
 export function mergeUpstreamPix<R extends PixResource, Left extends keyof R = never>(
   known: R | null,
@@ -107,11 +107,12 @@ export function contradictionOf(claim: UpstreamPixResource, amountCents: Cents):
   return 'no code whose checksum holds and whose amount fits';
 }
 
-/** The members whose changes subscribers get. An amount that becomes known as 0 is no change. */
+/** The members whose changes subscribers get. An amount that becomes known as 0 is no change, nor is the fee of what is not paid. */
 function announcedMembers(resource: PixResource) {
-  const { status, otherPaidCents, refundedCents, refundingCents, returnedCredits } = resource;
+  const { status, feeCents, otherPaidCents, refundedCents, refundingCents, returnedCredits } = resource;
   return {
     status,
+    feeCents: wasPaidBy(lastStatusOf(resource)) ? (feeCents ?? 0) : 0,
     otherPaidCents,
     returnedCredits,
     refundedCents: refundedCents ?? 0,

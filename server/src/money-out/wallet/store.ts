@@ -37,6 +37,8 @@ export interface StatementTable<Row extends StatementRow> {
   entryOf(row: Row): Pick<WalletEntry, 'feeCents' | 'seenAt'>;
   /** The part of the balance that no entry explains, up to a row and with it. */
   unexplainedOf(row: Row): number;
+  /** Whether the fee of an entry is not known, also by the entries after it in the period. */
+  lacksFee(tenant: Tenant, period: RawBuilder<boolean>): RawBuilder<boolean>;
   /** Whether the wallets are sightings of another service's, each with an instant. */
   readonly isSeen: boolean;
   /** The condition of the entries that the event of a commit names. */
@@ -54,6 +56,7 @@ export const JOURNAL: StatementTable<JournalRow> = {
   walletOf: ({ environment }, row) => walletOfFigures(environment, row),
   entryOf: ({ fee_cents: fee }) => ({ feeCents: fee ?? 0, seenAt: null }),
   unexplainedOf: () => 0,
+  lacksFee: () => raw`false`,
   isSeen: false,
   namedBy: (ids) => raw`transaction_id = any(${ids}::text[])`,
   ofReference: ({ accountId, environment }, reference) => [
@@ -239,13 +242,14 @@ export function createStatementStore<Row extends StatementRow>(table: StatementT
       { startsAt, endsAt }: Period,
     ): Promise<Omit<ClosingReport, keyof Period>> {
       const last = (before: Date) => lastOf(tenant, table.hasWallet, raw`occurred_at < ${before}`);
+      const period = raw<boolean>`is_entry and occurred_at >= ${startsAt} and occurred_at < ${endsAt}`;
       const first = raw`select * from ${from}
         where ${ofTenant(tenant)} and number = 1 and occurred_at < ${endsAt} and ${raw.lit(table.isSeen)}`;
       const { rows } = await raw<{ opening: Row | null; closing: Row | null; lines: SumsOfKind[] }>`
         select to_jsonb(opening) as opening, to_jsonb(closing) as closing, lines.lines
         from (
           select coalesce(json_agg(line), '[]') as lines from (
-            select kind, count(*) as count, count(*) - count(fee_cents) as unknown_fees,
+            select kind, count(*) as count, count(*) filter (where ${table.lacksFee(tenant, period)}) as unknown_fees,
               coalesce(sum(fee_cents), 0)::bigint as "feeCents",
               sum(balance_delta + subaccounts_delta)::bigint as "amountCents",
               sum(subaccounts_delta)::bigint as "subaccountsDeltaCents",
@@ -254,7 +258,7 @@ export function createStatementStore<Row extends StatementRow>(table: StatementT
               -sum(receivable_delta)::bigint as "receivableDeltaCents",
               sum(ltc_delta)::bigint as "litoshiDelta"
             from ${from}
-            where ${ofTenant(tenant)} and is_entry and occurred_at >= ${startsAt} and occurred_at < ${endsAt}
+            where ${ofTenant(tenant)} and ${period}
             group by kind order by kind
           ) line
         ) lines
@@ -270,7 +274,7 @@ export function createStatementStore<Row extends StatementRow>(table: StatementT
         openingSeenAt: seenAt(opening),
         closing: table.walletOf(tenant, closing),
         closingSeenAt: seenAt(closing),
-        lines: linesOf(lines, table.isSeen),
+        lines: linesOf(lines),
         unexplainedCents: closing ? table.unexplainedOf(closing) : 0,
       };
     },
@@ -278,11 +282,11 @@ export function createStatementStore<Row extends StatementRow>(table: StatementT
 }
 
 /** Kinds that this version does not know share one line. A sum with a fee that is not known is not known. */
-function linesOf(sums: readonly SumsOfKind[], isSeen: boolean): ClosingLine[] {
+function linesOf(sums: readonly SumsOfKind[]): ClosingLine[] {
   const lines = new Map<ClosingLine['kind'], ClosingLine>();
   for (const { kind: word, unknown_fees: unknown, ...own } of sums) {
     const kind = kindOf(word);
-    const line = { ...own, kind, feeCents: isSeen && unknown > 0 ? null : own.feeCents };
+    const line = { ...own, kind, feeCents: unknown > 0 ? null : own.feeCents };
     const before = lines.get(kind);
     lines.set(kind, before ? added(before, line) : line);
   }

@@ -288,7 +288,14 @@ export async function createRemoteRuntime({
   return {
     access,
     servicesFor,
-    tasks: { ...intents.tasks, ...receiver.tasks, ...delivery.tasks, ...redelivery.tasks, ...held.tasks },
+    tasks: {
+      ...intents.tasks,
+      ...receiver.tasks,
+      ...delivery.tasks,
+      ...redelivery.tasks,
+      ...held.tasks,
+      ...remote.slices.wallet.tasks,
+    },
     updates: (updates) => withPolling(updates, poller, mirrored),
     async routes() {
       if (!config.demo) return receiver.routes;

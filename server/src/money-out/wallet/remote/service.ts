@@ -28,13 +28,23 @@ import {
 import { type RequestOptions, UpstreamFault } from '../../../upstream/upstream.ts';
 import { isSameWallet, type Wallet, type WalletService } from '../model.ts';
 import { contradictsItself, isComplete, readWallet } from '../wire.ts';
-import { BOOK, createBooks, type MoneyReaders, selectChanges } from './sighting-collections.ts';
+import {
+  BOOK,
+  createBooks,
+  type MoneyReaders,
+  type Position,
+  selectChanges,
+} from './sighting-collections.ts';
 import { rowsOfSighting } from './sightings.ts';
 
 export interface RemoteWallet extends Pick<RemoteSlice<WalletService>, 'serviceFor' | 'poll' | 'refresh'> {
   /** Reads the wallet from the service, without the cache. @throws RateLimitError, UpstreamError, PermissionError */
   current(tenant: Tenant, requestOptions: RequestOptions): Promise<Wallet>;
+  tasks: Readonly<Record<typeof GO_ON, (tenant: Tenant) => Promise<void>>>;
 }
+
+/** The kind of the task that goes on with the events of a sighting. */
+const GO_ON = 'wallet.sighting';
 
 /** The life of a cached wallet. */
 const CACHED_MS = 2_000;
@@ -62,8 +72,8 @@ export function createRemoteWallet({
 }): RemoteWallet {
   const endpoints = createEndpoints(clock);
   const books = createBooks(moneyReaders, onFault);
-  /** The versions of the log up to which no resource has changed since the last sighting, by tenant. */
-  const unmovedTo = new Map<string, number>();
+  /** The positions in the log up to which no resource has changed since the last sighting, by tenant. */
+  const unmovedTo = new Map<string, Position>();
   /** Recordings by response: a response that several callers share is recorded once. */
   const recordedReads = new WeakMap<object, Promise<Wallet>>();
   /** Tenants with a known change since the last poll that has read the wallet. */
@@ -95,44 +105,46 @@ export function createRemoteWallet({
   async function recordRead(tenant: Tenant, wallet: Wallet, at: Date): Promise<Wallet> {
     const [known] = await selectMirrored(database.sql, tenant, 'wallet', [ID]);
     if (known && isNewer(known, at, clock.now())) return toWallet(known);
-    if (known && isSameWallet(toWallet(known), wallet) && !(await hasMoved(tenant))) {
+    if (known && isSameWallet(toWallet(known), wallet) && !(await hasMoved(tenant, wallet))) {
       mirrorWriter.confirm(tenant, { ...known, observedAt: at }, [ID]);
       return wallet;
     }
-    for (;;) {
-      const seen = await recordSighting(tenant, wallet, at);
-      if (!seen.hasMore) return seen.wallet;
-    }
+    return recordSighting(tenant, wallet, at);
   }
 
-  /** Whether a resource has changed since the last sighting, or the wallet has no sighting yet. */
-  async function hasMoved(tenant: Tenant): Promise<boolean> {
+  /**
+   * Whether a resource or the wallet has changed since the last sighting, or there is none yet. A server of the version before
+   * mirrors a wallet without a sighting.
+   */
+  async function hasMoved(tenant: Tenant, wallet: Wallet): Promise<boolean> {
     const key = tenantKey(tenant);
-    const { head, isOpened, isChanged } = await selectChanges(database.sql, tenant, {
+    const changes = await selectChanges(database.sql, tenant, {
       resources: Object.keys(moneyReaders),
-      seenTo: unmovedTo.get(key) ?? 0,
+      seen: unmovedTo.get(key) ?? { version: 0, mark: 0 },
     });
-    if (isOpened && !isChanged) unmovedTo.set(key, head);
-    return !isOpened || isChanged;
+    const { head, wallet: last, isChanged } = changes;
+    const isMoved = last === null || isChanged || !isSameWallet(last, wallet);
+    if (!isMoved) unmovedTo.set(key, head);
+    return isMoved;
   }
 
-  /** Records a sighting, with the entries of the statement that it makes. */
-  async function recordSighting(
-    tenant: Tenant,
-    wallet: Wallet,
-    at: Date,
-  ): Promise<{ wallet: Wallet; hasMore: boolean }> {
-    const { seenTo, ...seen } = await committer.change<{ wallet: Wallet; hasMore: boolean; seenTo: number }>({
+  /**
+   * Records a sighting, with the entries of the statement that it makes, and returns the newest wallet. If it leaves events of the
+   * log, a task goes on with them.
+   */
+  async function recordSighting(tenant: Tenant, wallet: Wallet, at: Date): Promise<Wallet> {
+    const { newest, seen } = await committer.change<{ newest: Wallet; seen: Position | null }>({
       tenant,
       read: (reader) => Promise.all([reader.load(mirrored.wallet, ID), reader.load(books, BOOK)]),
       decide(state) {
         const before = state.get(mirrored.wallet, ID);
         if (before && isNewer(before, at, state.now))
-          return { outcome: { wallet: toWallet(before), hasMore: false, seenTo: 0 } };
+          return { outcome: { newest: toWallet(before), seen: null } };
         const book = state.need(books, BOOK);
-        const { last, movements, seenTo, hasMore } = book;
+        const { last, movements, seen, hasMore } = book;
+        const seenTo = seen.version;
         const rows = rowsOfSighting(last, movements, { wallet, seenTo, hasMore, now: state.now });
-        const outcome = { wallet, hasMore, seenTo };
+        const outcome = { newest: wallet, seen: hasMore ? null : seen };
         const isSame = before !== null && isSameWallet(toWallet(before), wallet);
         if (isSame && rows.length === 0) return { outcome };
         const entries = rows.filter(({ isEntry }) => isEntry).map(({ number }) => String(number));
@@ -158,13 +170,20 @@ export function createRemoteWallet({
                   },
                 ]
               : [],
+            tasks: hasMore ? [{ kind: GO_ON, key: ID, at: state.now }] : [],
           },
         };
       },
     });
-    const key = tenantKey(tenant);
-    if (!seen.hasMore) unmovedTo.set(key, Math.max(unmovedTo.get(key) ?? 0, seenTo));
-    return seen;
+    if (seen) unmovedTo.set(tenantKey(tenant), seen);
+    return newest;
+  }
+
+  /** Records the events that the last sighting has left, with a sighting of the same wallet. */
+  async function goOn({ accountId, environment }: Tenant): Promise<void> {
+    const tenant = { accountId, environment };
+    const [known] = await selectMirrored(database.sql, tenant, 'wallet', [ID]);
+    if (known) await recordSighting(tenant, toWallet(known), known.observedAt);
   }
 
   async function refresh(tenant: Tenant, requestOptions: RequestOptions): Promise<Wallet> {
@@ -230,6 +249,7 @@ export function createRemoteWallet({
       await refreshNow(tenant, requestOptions);
     },
     current: (tenant, requestOptions) => withUpstreamErrors(refreshNow(tenant, requestOptions)),
+    tasks: { [GO_ON]: goOn },
   };
 }
 

@@ -24,14 +24,20 @@ type EntryRow = Selectable<Tables['observed_entry']>;
 /** The resources whose events say what money has moved, and how each says it. */
 export type MoneyReaders = Readonly<Record<string, ReadMoney>>;
 
+/** An event of the log. A log that was set back uses its version again, with another mark. */
+export interface Position {
+  readonly version: number;
+  readonly mark: number;
+}
+
 /** The statement of what was seen, as a sighting continues it. */
 export interface Book {
   /** Null before the first sighting. */
   readonly last: LastRow | null;
   /** The movements of resources since. */
   readonly movements: readonly Movement[];
-  /** The version of the log up to which `movements` are. */
-  readonly seenTo: number;
+  /** The position in the log up to which `movements` are. */
+  readonly seen: Position;
   /** Whether later movements follow in the log. */
   readonly hasMore: boolean;
   readonly written: readonly SeenRow[];
@@ -44,8 +50,7 @@ const ofTenant = ({ accountId, environment }: Tenant) =>
   raw`account_id = ${accountId}::text and environment = ${environment}::environment`;
 
 /** A change in the log. */
-interface LoggedEvent extends Omit<SeenEvent, 'money'> {
-  readonly version: number;
+interface LoggedEvent extends Omit<SeenEvent, 'money'>, Position {
   readonly snapshot: unknown;
 }
 
@@ -81,7 +86,7 @@ async function loadBook(
   { resources, readEvent }: { resources: readonly string[]; readEvent: ReadEvent },
 ): Promise<Book> {
   const { head, last } = await selectEnd(sql, tenant);
-  const nothing = { last, movements: [], seenTo: head, hasMore: false, written: [] };
+  const nothing = { last, movements: [], seen: head, hasMore: false, written: [] };
   if (!last) return nothing;
   const found = await selectEvents(sql, tenant, resources, last.seenTo);
   const logged = found.slice(0, MAX_EVENTS);
@@ -92,19 +97,25 @@ async function loadBook(
   });
   const before = await selectBefore(sql, tenant, { events, last, readEvent });
   const hasMore = found.length > MAX_EVENTS;
-  const seenTo = hasMore ? logged.at(-1)!.version : head;
-  return { ...nothing, movements: movementsOf(events, before), seenTo, hasMore };
+  const seen = hasMore ? logged.at(-1)! : head;
+  return { ...nothing, movements: movementsOf(events, before), seen, hasMore };
 }
 
-async function selectEnd(sql: Sql, tenant: Tenant): Promise<{ head: number; last: LastRow | null }> {
-  const { rows } = await raw<{ head: number; last: EntryRow | null }>`
-    select ${headOf(tenant)} as head, (
+/** The mark of the event of a version; 0 if there is none. */
+const markOf = (tenant: Tenant, version: RawBuilder<number>) => raw<number>`coalesce((
+  select mark from event where ${ofTenant(tenant)} and event.version = ${version}
+), 0)`;
+
+async function selectEnd(sql: Sql, tenant: Tenant): Promise<{ head: Position; last: LastRow | null }> {
+  const head = headOf(tenant);
+  const { rows } = await raw<Position & { last: EntryRow | null }>`
+    select ${head} as version, ${markOf(tenant, head)} as mark, (
       select to_jsonb(e) from observed_entry e where ${ofTenant(tenant)} order by number desc limit 1
     ) as last
   `.execute(sql);
-  const { head, last } = rows[0]!;
+  const { version, mark, last } = rows[0]!;
   return {
-    head,
+    head: { version, mark },
     last: last && {
       number: last.number,
       entries: last.entries,
@@ -124,31 +135,45 @@ async function selectEvents(
   after: number,
 ): Promise<LoggedEvent[]> {
   const { rows } = await raw<LoggedEvent>`
-    select version, resource, resource_id as "resourceId", occurred_at as "occurredAt", snapshot from event
-    where ${ofTenant(tenant)} and version > ${after}::bigint and resource = any(${[...resources]}::text[])
+    select found.* from unnest(${[...resources]}::text[]) each (resource)
+    cross join lateral (
+      select version, mark, resource, resource_id as "resourceId", occurred_at as "occurredAt", snapshot from event
+      where ${ofTenant(tenant)} and event.resource = each.resource and version > ${after}::bigint
+      order by version limit ${MAX_EVENTS + 1}
+    ) found
     order by version limit ${MAX_EVENTS + 1}
   `.execute(sql);
   return rows;
 }
 
-/** Whether resources have changed behind a version of the log, with its newest version. */
+/**
+ * Whether resources have changed behind a position in the log, with its end and the wallet of the last sighting. If the log was set back
+ * since, and has another event there, what follows the last sighting counts.
+ */
 export async function selectChanges(
   sql: Sql,
   tenant: Tenant,
-  { resources, seenTo }: { resources: readonly string[]; seenTo: number },
-): Promise<{ head: number; isOpened: boolean; isChanged: boolean }> {
-  const { rows } = await raw<{ head: number; isOpened: boolean; isChanged: boolean }>`
-    select ${headOf(tenant)} as head, last.seen_to is not null as "isOpened", exists (
-      select from event
-      where ${ofTenant(tenant)} and version > greatest(last.seen_to, ${seenTo}::bigint)
-        and resource = any(${[...resources]}::text[])
-    ) as "isChanged"
-    from (values (1)) one
+  { resources, seen }: { resources: readonly string[]; seen: Position },
+): Promise<{ head: Position; wallet: Wallet | null; isChanged: boolean }> {
+  const head = headOf(tenant);
+  const seenTo = raw<number>`${seen.version}::bigint`;
+  const { rows } = await raw<Position & { wallet: Wallet | null; isChanged: boolean }>`
+    select ${head} as version, ${markOf(tenant, head)} as mark, last.wallet, coalesce(newest.version > greatest(
+      last.seen_to, case when ${markOf(tenant, seenTo)} = ${seen.mark}::integer then ${seenTo} end
+    ), false) as "isChanged"
+    from (
+      select max(found.version) as version from unnest(${[...resources]}::text[]) each (resource)
+      cross join lateral (
+        select version from event where ${ofTenant(tenant)} and event.resource = each.resource
+        order by version desc limit 1
+      ) found
+    ) newest
     left join lateral (
-      select seen_to from observed_entry where ${ofTenant(tenant)} order by number desc limit 1
+      select seen_to, wallet from observed_entry where ${ofTenant(tenant)} order by number desc limit 1
     ) last on true
   `.execute(sql);
-  return rows[0]!;
+  const { version, mark, ...changes } = rows[0]!;
+  return { head: { version, mark }, ...changes };
 }
 
 async function selectBefore(
@@ -173,11 +198,20 @@ async function selectBefore(
   };
 }
 
+/** The columns of a movement. */
+const OF_MOVEMENT = [
+  ...(['number', 'kind', 'ref', 'resource', 'resource_id', 'subaccount_id', 'fee_cents', 'seen_at'] as const),
+  ...(['is_entry', 'balance_delta', 'subaccounts_delta', 'pending_delta', 'dispute_hold_delta'] as const),
+  ...(['ltc_delta', 'receivable_delta'] as const),
+];
+type MovementRow = Pick<EntryRow, (typeof OF_MOVEMENT)[number]>;
+
 /** All movements of resources, and of the refunds of these. */
 async function selectMovements(sql: Sql, tenant: Tenant, ids: readonly string[]): Promise<Movement[]> {
+  const columns = raw.join(OF_MOVEMENT.map((column) => raw.ref(column)));
   const found = (condition: RawBuilder<unknown>) =>
-    raw`select * from observed_entry where ${ofTenant(tenant)} and resource is not null and ${condition}`;
-  const { rows } = await raw<EntryRow>`
+    raw`select ${columns} from observed_entry where ${ofTenant(tenant)} and resource is not null and ${condition}`;
+  const { rows } = await raw<MovementRow>`
     ${found(raw`resource_id = any(${[...ids]}::text[])`)}
     union
     ${found(raw`ref = any(${[...ids]}::text[]) and resource = 'refund'`)}
@@ -207,7 +241,7 @@ async function selectEarlier(
         each (resource, resource_id)
     ) wanted
     cross join lateral (
-      select version, resource, resource_id as "resourceId", occurred_at as "occurredAt", snapshot from event
+      select version, mark, resource, resource_id as "resourceId", occurred_at as "occurredAt", snapshot from event
       where ${ofTenant(tenant)} and event.resource = wanted.resource and event.resource_id = wanted.resource_id
         and version <= ${upTo}::bigint
       order by version desc limit 1
@@ -216,7 +250,7 @@ async function selectEarlier(
   return rows;
 }
 
-function toMovement(row: EntryRow): Movement {
+function toMovement(row: MovementRow): Movement {
   return {
     kind: row.kind as Movement['kind'],
     reference: row.ref,
@@ -281,6 +315,12 @@ export const SEEN: StatementTable<EntryRow> = {
   walletOf: (_, row) => (row === null ? NOTHING_SEEN : (row.wallet as Wallet)),
   entryOf: (row) => ({ feeCents: row.fee_cents, seenAt: row.seen_at ?? row.occurred_at }),
   unexplainedOf: ({ unexplained }) => unexplained,
+  // A fee that was shown later has a line of its own, whose gross amount is nothing.
+  lacksFee: (tenant, period) => raw`fee_cents is null and (kind, resource_id) not in (
+    select kind, resource_id from observed_entry
+    where ${ofTenant(tenant)} and ${period} and fee_cents <> 0
+      and balance_delta + subaccounts_delta + pending_delta + fee_cents = 0
+  )`,
   isSeen: true,
   namedBy: (ids) => raw`number = any(${[...ids]}::bigint[])`,
   ofReference: (_, reference) => [raw<boolean>`(ref = ${reference} or resource_id = ${reference})`],
