@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { Api } from '../../widget/console/api.ts';
+import '../../widget/console/console.ts';
 import { ConsoleContentForm } from '../../widget/console/products/content-form.ts';
 import { ConsoleProducts } from '../../widget/console/products/list.ts';
 import { ConsoleSubscriptions } from '../../widget/console/subscriptions/element.ts';
@@ -38,6 +39,12 @@ const pageOf = (nodes: object[], endCursor: string | null = null) => ({
   nodes,
   pageInfo: { hasNextPage: endCursor !== null, endCursor },
 });
+const ENTRY = {
+  ...{ token: 't', now: '2026-03-02T10:35:00.000Z', environment: 'live', account: 'acc_1', scopes: [] },
+  ...{ key: null, mayWrite: false, mayPaySubaccounts: false, actions: [] },
+  documents: { graphiql: false, rest: false },
+  keyRefused: true,
+};
 const NO_STOCKS = { data: { deliveries: pageOf([]) } };
 const refusal = (field: string, code: string) => ({
   data: { [field]: null },
@@ -102,7 +109,30 @@ it('Another service that tells no stocks has no filter by them, and the age of o
   const page = openProducts();
   await waitFor(() => expect(page.textContent).toContain('1 produto'));
   expect(page.querySelector('[role=group]')).toBeNull();
-  expect(page.textContent).toContain('Dados de 07:33: o serviço não responde agora.');
+  expect(page.textContent).toContain('Dados de 07:33: o serviço não os renovou desde então.');
+});
+
+it('The content of a product says its age, and stays where it cannot be read again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const content = { deliveryId: 'd', kind: 'TEXT', stock: 'READY', deliveredCount: 7, remainingCount: null };
+  let next: object = {
+    data: { deliveries: pageOf([content]) },
+    extensions: { upstream: { fields: { deliveries: { ageSeconds: 120, stale: true } } } },
+  };
+  answer = ({ query }) => {
+    if (query.includes('LowStocks')) return NO_STOCKS;
+    return query.includes('deliveries') ? next : { data: { products: pageOf([product(1)]) } };
+  };
+  const page = openProducts();
+  await waitFor(() => expect(page.textContent).toContain('1 produto'));
+  page.querySelector<HTMLElement>('.product summary')!.click();
+  const shows = (words: string) =>
+    waitFor(() => expect(page.querySelector('console-product')?.textContent).toContain(words));
+  await shows('Dados de 07:33: o serviço não os renovou desde então.');
+  next = refusal('deliveries', 'UPSTREAM_UNAVAILABLE');
+  await vi.advanceTimersByTimeAsync(30_000);
+  await shows('Não foi possível ler o conteúdo agora.');
+  await shows('7 entregas');
 });
 
 it('Products that cannot be read again stay, and a service without products is named', async () => {
@@ -175,4 +205,21 @@ it('In front of a service without recurring PIX the page of subscriptions says s
     expect(page.shadowRoot!.textContent).toContain('O serviço desta conta não oferece assinaturas.'),
   );
   expect(page.shadowRoot!.querySelector('table')).toBeNull();
+});
+
+it('A key that the service behind the server refuses is said above a page, until it is accepted', async () => {
+  let keyRefused: true | undefined = true;
+  vi.stubGlobal('fetch', async (path: string) => {
+    if (!path.endsWith('/graphql')) return Response.json(ENTRY, { status: 201 });
+    const upstream = { keyRefused, fields: {} };
+    return Response.json({ data: {}, extensions: { upstream } });
+  });
+  const app = document.createElement('console-app');
+  document.body.append(app);
+  onTestFinished(() => app.remove());
+  const said = () => app.querySelector('[data-key-refused]')?.textContent ?? null;
+  await waitFor(() => expect(said()).toContain('recusou a chave'));
+  keyRefused = undefined;
+  document.dispatchEvent(new Event('visibilitychange'));
+  await waitFor(() => expect(said()).toBeNull());
 });

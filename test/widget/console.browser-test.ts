@@ -560,7 +560,7 @@ describe('what waits for a person', () => {
       {},
       { upstream: { fields: { refunds: { stale: true, ageSeconds: 3_600 } } } },
     );
-    expect(tasks.textContent).toContain('Dados de 08:00: o serviço não responde agora.');
+    expect(tasks.textContent).toContain('Dados de 08:00: o serviço não os renovou desde então.');
     expect(
       (await tasksOf({}, { upstream: { fields: { refunds: { stale: false, ageSeconds: 2 } } } })).textContent,
     ).not.toContain('Dados de');
@@ -626,7 +626,9 @@ it('a list says that the service has none, that it is stale, and that it could n
   document.body.append(list);
   await waitFor(() => expect(list.textContent).toContain('não mostra a lista das subcontas'));
   document.dispatchEvent(new Event('visibilitychange'));
-  await waitFor(() => expect(list.textContent).toContain('Sem contato com o serviço: dados de 07:33.'));
+  await waitFor(() =>
+    expect(list.textContent).toContain('Dados de 07:33: o serviço não os renovou desde então.'),
+  );
   expect(list.querySelector('.rows a')?.textContent).toBe('<b>Ana</b>');
   document.dispatchEvent(new Event('visibilitychange'));
   await waitFor(() => expect(list.textContent).toContain('Não foi possível ler agora.'));

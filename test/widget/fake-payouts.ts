@@ -51,7 +51,7 @@ export interface PayoutsWorld {
   /** The scope that the token lacks: queries whose names begin so, and streams of this kind, are FORBIDDEN. */
   forbids?: string;
   /** The age in answers to queries, as from a server in front of another service. */
-  upstream?: { ageSeconds: number; stale: boolean; keyRefused?: boolean };
+  upstream?: { ageSeconds: number | null; stale: boolean; keyRefused?: boolean };
   /** Whether old updates are deleted, so that a cursor is refused. */
   forgotten: boolean;
   /** The received queries, without those of totals. */

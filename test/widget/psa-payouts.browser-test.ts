@@ -1032,6 +1032,15 @@ describe('a service behind the server', () => {
     await shows(() => connection(element), 'O serviço recusou a chave, de há 1 min.');
   });
 
+  it('a refused key is named where no row is read from the service, until it is accepted', async () => {
+    const unread = { ageSeconds: null, stale: false };
+    const { element, world } = await table({ upstream: { ...unread, keyRefused: true } });
+    await shows(() => connection(element), 'O serviço recusou a chave');
+    await post('/world', { token: world.token, upstream: unread });
+    await passHalfMinute();
+    await shows(() => connection(element), 'Ao vivo');
+  });
+
   it('a server that has no other behind it is asked for nothing', async () => {
     const { element, world } = await table();
     await passHalfMinute();

@@ -22,6 +22,8 @@ export interface Api {
   leaving: AbortSignal;
   /** Estimates the server's time. */
   now: () => Date;
+  /** Takes from each answer whether another service behind the server refuses its key. */
+  noteKey?: (isRefused: boolean) => void;
 }
 
 /** The root fields of an answer: one that was refused is null. */
@@ -47,6 +49,7 @@ export async function ask<Data>(api: Api, document: string, variables: object): 
   const isExpired = answer.errors[0]?.extensions?.code === 'UNAUTHENTICATED';
   if (isExpired) answer = await send(await api.renewToken(), document, variables);
   const { data, errors, extensions } = answer;
+  api.noteKey?.(extensions?.upstream?.keyRefused ?? false);
   if (!data) throw new Error('The query was refused');
   const ages = Object.values(extensions?.upstream?.fields ?? {}).filter(({ stale }) => stale);
   return {
@@ -63,7 +66,12 @@ interface Sent {
   data?: object | null;
   errors?: { path?: (string | number)[]; extensions?: { code?: string } }[];
   /** In front of another service: the age of each root field. */
-  extensions?: { upstream?: { fields: Record<string, { ageSeconds: number | null; stale: boolean }> } };
+  extensions?: {
+    upstream?: {
+      keyRefused?: boolean;
+      fields: Record<string, { ageSeconds: number | null; stale: boolean }>;
+    };
+  };
 }
 
 async function send(token: string, document: string, variables: object) {

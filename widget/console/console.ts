@@ -69,6 +69,8 @@ const PAGES: readonly [Page, ...Page[]] = [
 ];
 
 const SESSION_OVER = 'A sessão terminou. Entre de novo para continuar.';
+const KEY_REFUSED =
+  'O serviço de pagamentos recusou a chave deste servidor. Quem cuida dele precisa trocá-la: até lá nada novo chega.';
 const WRONG_KEY = 'Esta chave não vale aqui, ou foi revogada.';
 /** The pause before the server is asked again, which did not answer. */
 const RETRY_MS = 5_000;
@@ -82,6 +84,7 @@ export class ConsoleApp extends LitElement {
     content: { state: true },
     busy: { state: true },
     absent: { state: true },
+    isKeyRefused: { state: true },
   };
 
   declare phase: 'loading' | 'signed-out' | 'ready' | 'failed';
@@ -93,6 +96,8 @@ export class ConsoleApp extends LitElement {
   declare absent: ReadonlySet<string>;
   /** The page's code, once it is loaded; its failure is an error. */
   declare content: { place: Place; render: Render } | Error | null;
+  /** Whether another service behind the server refuses the key with which the server asks it. */
+  declare isKeyRefused: boolean;
 
   #entry: Entry | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -110,6 +115,7 @@ export class ConsoleApp extends LitElement {
     this.busy = false;
     this.absent = new Set();
     keepFocusIn(this);
+    this.isKeyRefused = false;
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -144,6 +150,7 @@ export class ConsoleApp extends LitElement {
 
   #begin(entry: Entry): void {
     this.#entry = entry;
+    this.isKeyRefused = entry.keyRefused;
     this.#aheadMs = Date.parse(entry.now) - Date.now();
     this.notice = '';
     this.phase = 'ready';
@@ -168,6 +175,7 @@ export class ConsoleApp extends LitElement {
   #leave(notice: string): void {
     this.#endVisit();
     this.#entry = null;
+    this.isKeyRefused = false;
     this.notice = notice;
     this.phase = 'signed-out';
   }
@@ -312,6 +320,7 @@ export class ConsoleApp extends LitElement {
         </div>
       </header>
       ${this.notice ? html`<p class="form-error" role="alert">${this.notice}</p>` : nothing}
+      ${this.isKeyRefused ? html`<p class="form-error" role="alert" data-key-refused>${KEY_REFUSED}</p>` : nothing}
       <div class="page-title" @click=${this.#follow}>
         ${id === null ? nothing : html`<a data-page class="back" href=${addressOf(page.name)}>‹ ${page.title}</a>`}
         <h1>${title}</h1>
@@ -328,6 +337,9 @@ export class ConsoleApp extends LitElement {
     return {
       ...{ endpoint: endpointOf(), renewToken: this.#renewToken, leaving: this.#visit.signal, now },
       ...{ mayWrite, actions, asksForKey: key !== null, mayPaySubaccounts, documents },
+      noteKey: (isRefused) => {
+        this.isKeyRefused = isRefused;
+      },
       get token() {
         return newestToken();
       },

@@ -24,6 +24,8 @@ export interface Entry {
   isFacade: boolean;
   /** Whether GraphiQL and the document of the REST interface are served. */
   documents: { graphiql: boolean; rest: boolean };
+  /** Whether another service behind the server refuses the key with which the server asks it. */
+  keyRefused: boolean;
 }
 
 export const requestEntry = () => postJson<Entry>(addressOf('./token'));

@@ -6,9 +6,9 @@ import {
   type TemplateResult,
 } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import { formatTime } from '../demo/shared/format.ts';
 import type { Answer, Api } from './api.ts';
 import { keepFocusIn } from './keep-focus.ts';
+import { staleNotice } from './stale.ts';
 
 /** The pause between two readings of a list of one page, while it is visible. */
 const EVERY_MS = 30_000;
@@ -146,10 +146,9 @@ export class PagedList<Item> implements ReactiveController {
         A lista não pôde ser lida.
         <button type="button" class="secondary" @click=${this.reload}>Tentar de novo</button>
       </p>`;
-    const now = this.#host.api.now();
     return html`
       ${this.isOld ? html`<p class="error" role="status">Não foi possível ler agora. O que se vê pode ter mudado.</p>` : nothing}
-      ${this.#staleSince ? html`<p class="stale" role="status">Sem contato com o serviço: dados de ${formatTime(this.#staleSince, now)}.</p>` : nothing}
+      ${staleNotice(this.#staleSince, this.#host.api.now())}
       ${this.items.length === 0 ? html`<p class="empty">${empty}</p>` : html`<ul class="rows">${repeat(this.items, this.#keyOf, (item) => html`<li>${renderItem(item)}</li>`)}</ul>`}
       ${this.#next === null ? nothing : html`<button type="button" class="secondary" @click=${this.#more}>Mostrar mais</button>`}
     `;

@@ -117,6 +117,7 @@ test('A batch waits where the service refuses the whole account, ends with a res
     ...{ status: 'running', paid: 0, refused: [] },
     waiting: { code: 'UPSTREAM_REFUSED' },
   });
+  expect((await post('token', {}, headers)).body.keyRefused).toBe(true);
   pair.proxy.plan = () => PASS;
 
   const until = pair.clock.now();

@@ -4,6 +4,7 @@ import { postJson } from '../../demo/shared/post-json.ts';
 import { type Api, ask } from '../api.ts';
 import { keepFocusIn } from '../keep-focus.ts';
 import { Polling } from '../polling.ts';
+import { staleNotice } from '../stale.ts';
 import { requestWithKey } from '../write.ts';
 import { CONTENT_LABELS, STOCK_LABELS } from './content.ts';
 import './content-form.ts';
@@ -33,6 +34,7 @@ export class ConsoleProduct extends LitElement {
     product: { attribute: false },
     deliveries: { state: true },
     state: { state: true },
+    staleSince: { state: true },
     shown: { state: true },
     deletion: { state: true },
     problem: { state: true },
@@ -44,6 +46,7 @@ export class ConsoleProduct extends LitElement {
   /** Null until they are read. */
   declare deliveries: readonly Delivery[] | null;
   declare state: 'read' | 'failed' | 'not-offered';
+  declare staleSince: Date | null;
   /** The content that was asked for, by the ids of its deliveries. */
   declare shown: Readonly<Record<string, string>>;
   declare deletion: Deletion | null;
@@ -55,6 +58,7 @@ export class ConsoleProduct extends LitElement {
     super();
     this.deliveries = null;
     this.state = 'read';
+    this.staleSince = null;
     this.shown = {};
     this.deletion = null;
     this.problem = '';
@@ -69,7 +73,9 @@ export class ConsoleProduct extends LitElement {
   async #read(): Promise<void> {
     const { productId } = this.product;
     try {
-      const { data, codes } = await ask<{ deliveries: Page<Delivery> }>(this.api, DELIVERIES, { productId });
+      const answer = await ask<{ deliveries: Page<Delivery> }>(this.api, DELIVERIES, { productId });
+      const { data, codes } = answer;
+      this.staleSince = answer.staleSince;
       this.deliveries = data.deliveries?.nodes ?? this.deliveries;
       this.state = data.deliveries ? 'read' : codes.deliveries === 'NOT_OFFERED' ? 'not-offered' : 'failed';
     } catch {
@@ -162,12 +168,15 @@ export class ConsoleProduct extends LitElement {
   #renderDeliveries(): TemplateResult | typeof nothing {
     const { state, deliveries } = this;
     if (state === 'not-offered') return nothing;
-    if (state === 'failed' && !deliveries)
-      return html`<p class="error" role="status">Não foi possível ler o conteúdo agora. A página tenta de novo sozinha.</p>`;
-    if (!deliveries) return html`<p class="empty">Lendo…</p>`;
+    const age =
+      state === 'failed'
+        ? html`<p class="error" role="status">Não foi possível ler o conteúdo agora. A página tenta de novo sozinha.</p>`
+        : staleNotice(this.staleSince, this.api.now());
+    if (!deliveries) return state === 'failed' ? html`${age}` : html`<p class="empty">Lendo…</p>`;
     if (deliveries.length === 0)
-      return html`<p class="empty">Sem conteúdo: quem paga este produto não recebe nada por aqui.</p>`;
-    return html`<ul class="contents">${deliveries.map((delivery) => this.#renderDelivery(delivery))}</ul>`;
+      return html`${age}<p class="empty">Sem conteúdo: quem paga este produto não recebe nada por aqui.</p>`;
+    return html`${age}
+      <ul class="contents">${deliveries.map((delivery) => this.#renderDelivery(delivery))}</ul>`;
   }
 
   #renderDelivery(delivery: Delivery): TemplateResult {

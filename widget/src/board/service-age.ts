@@ -15,9 +15,9 @@ export class ServiceAge {
   /** The time of that service's last answer; 0 if there is no such service. */
   #readAt = 0;
 
-  /** The connection as the page shows it: `stale` if the rows are old although the network works. */
+  /** The connection as the page shows it: `stale` if nothing newer comes from that service although the network works. */
   shown(connection: CheckoutConnection): CheckoutConnection | 'stale' {
-    return this.staleSince && /^[lpr]/.test(connection) ? 'stale' : connection;
+    return (this.staleSince || this.isKeyRefused) && /^[lpr]/.test(connection) ? 'stale' : connection;
   }
 
   /** The time since which the rows may be old; 0 if they are current, or were a minute ago. */
@@ -43,7 +43,7 @@ export class ServiceAge {
     const timer = setInterval(() => {
       if (signal.aborted) clearInterval(timer);
       else if (!document.hidden)
-        void (this.#readAt ? read() : Promise.resolve())
+        void (this.#readAt || this.isKeyRefused ? read() : Promise.resolve())
           .catch(() => {
             this.staleSince = this.#readAt;
           })

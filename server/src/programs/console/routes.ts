@@ -49,6 +49,8 @@ export interface ConsoleDependencies {
   isFacade: boolean;
   /** The documents that this server has beside the console. */
   documents: Documents;
+  /** Lists the environments whose key another service behind this server refuses. */
+  refusedKeys: () => readonly Tenant['environment'][];
   cursorsFor: CursorsFor;
   takeRequest: TakeRequest;
   /** Counts the requests of an account since midnight in São Paulo. */
@@ -92,6 +94,8 @@ interface Entry {
   /** Whether another service is behind this server, which may not have the list of a page. */
   isFacade: boolean;
   documents: Documents;
+  /** Whether another service behind this server refuses its key. */
+  keyRefused: boolean;
 }
 
 /** Whether GraphiQL is at `/graphql`, and the document of the REST interface at `/v1/docs`. */
@@ -112,6 +116,7 @@ export function createConsoleRoutes({
   offered,
   isFacade,
   documents,
+  refusedKeys,
   cursorsFor,
   takeRequest,
   requestsToday,
@@ -223,6 +228,7 @@ export function createConsoleRoutes({
       mayPaySubaccounts: may(session.caller, 'subaccounts.manage'),
       isFacade,
       documents,
+      keyRefused: refusedKeys().includes(session.caller.tenant.environment),
     };
   }
 
@@ -245,6 +251,7 @@ export function createConsoleRoutes({
       mayPaySubaccounts: operations !== null,
       isFacade,
       documents,
+      keyRefused: refusedKeys().includes(environment),
     };
   }
 
