@@ -17,6 +17,16 @@ const MAX_IDLE = 10;
  */
 const MAX_CONNECTIONS = runsAll() ? Number.POSITIVE_INFINITY : 4;
 
+/**
+ * Connects by the Unix socket in `PSA_TEST_SOCKET`, if that is set: a statement over TCP costs this process a third more. The
+ * address stays the name of the database.
+ */
+function bySocket(config: pg.ClientConfig): pg.ClientConfig {
+  const folder = process.env.PSA_TEST_SOCKET;
+  if (!folder) return config;
+  return { ...config, connectionString: `${config.connectionString}?host=${encodeURIComponent(folder)}` };
+}
+
 /** The idle connections, by the database's address. */
 const idle = new Map<string, Client[]>();
 /** The idle connections on which servers listened, by the database's address. */
@@ -65,7 +75,7 @@ function reuseOrOpen(config: pg.ClientConfig): Client {
 
 function open(config: pg.ClientConfig): Client {
   const url = config.connectionString!;
-  const client = new PgClient(config) as unknown as Client;
+  const client = new PgClient(bySocket(config)) as unknown as Client;
   const { connect, end, query } = client;
   let isConnected = false;
   let isLost = false;
@@ -146,7 +156,7 @@ function reuseOrOpenListener(config: pg.ClientConfig): Listener {
 }
 
 function openListener(config: pg.ClientConfig, url: string): Listener {
-  const client = new PgClient(config) as unknown as Listener;
+  const client = new PgClient(bySocket(config)) as unknown as Listener;
   const { connect, end } = client;
   let isConnected = false;
   let isInUse = false;

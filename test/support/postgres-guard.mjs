@@ -13,6 +13,8 @@ const { bin, copy, user, settings = [] } = JSON.parse(process.argv[2] ?? '');
 const folder = mkdtempSync(join(tmpdir(), 'psa-postgres-'));
 if (user) chownSync(folder, user.uid, user.gid);
 const data = join(folder, 'data');
+/** The folder of the Unix socket; empty if the system has none, or if the path would be too long. */
+const socket = process.platform === 'win32' || folder.length > 80 ? '' : folder;
 /** The paths to remove at the end. */
 const files = [folder, copy].filter(Boolean);
 
@@ -43,14 +45,15 @@ if (!stopping) {
     '-h',
     '127.0.0.1',
     '-k',
-    '',
+    socket,
     '-c',
     'max_connections=400',
     ...settings.flatMap((/** @type {string} */ setting) => ['-c', setting]),
   ]);
   for await (const line of createInterface({ input: server.stderr })) {
     if (line.includes('ready to accept connections')) {
-      process.stdout.write(`${JSON.stringify({ url: `postgres://postgres@127.0.0.1:${port}/postgres` })}\n`);
+      const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+      process.stdout.write(`${JSON.stringify({ url, socket })}\n`);
       break;
     }
   }

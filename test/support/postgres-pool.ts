@@ -1,7 +1,7 @@
-import pg from 'pg';
 import { inject } from 'vitest';
+import { emptierOf, emptyDatabase, endEmptier } from './emptier.ts';
 import { endConnections, keepConnections, keptProcesses } from './kept-connections.ts';
-import { copyTemplate, EMPTY, SHAPE } from './templates.ts';
+import { copyTemplate, SHAPE } from './templates.ts';
 
 /**
  * A migrated PostgreSQL database that no other test uses. A copy of the template costs 60 ms of CPU time, emptying a
@@ -36,16 +36,13 @@ async function takeReleased(): Promise<string | undefined> {
   return undefined;
 }
 
-/** The connections that empty databases, by the database's address. */
-const emptiers = new Map<string, pg.Client>();
-
 /**
  * Empties a database. Returns false if it has other tables than the template, or other connections, and cannot be
  * reused.
  */
 async function empty(databaseUrl: string): Promise<boolean> {
   try {
-    const emptier = emptiers.get(databaseUrl) ?? (await connectEmptier(databaseUrl));
+    const emptier = await emptierOf(databaseUrl);
     const { rows } = await emptier.query<{ shape: string; others: number }>(
       `select shape, (
         select count(*)::int from pg_stat_activity
@@ -55,7 +52,7 @@ async function empty(databaseUrl: string): Promise<boolean> {
     );
     const { shape, others } = rows[0]!;
     if (shape !== inject('templates').postgresShape || others > 0) return await dismiss(databaseUrl);
-    await emptier.query(`do $$ ${EMPTY} $$`);
+    await emptyDatabase(databaseUrl);
     return true;
   } catch {
     // A test has ended its connections, or the database itself.
@@ -63,26 +60,7 @@ async function empty(databaseUrl: string): Promise<boolean> {
   }
 }
 
-/**
- * Opens a connection for all later emptyings. A change of `session_replication_role` in the tests' own session would
- * make PostgreSQL forget its plans, twice.
- */
-async function connectEmptier(databaseUrl: string): Promise<pg.Client> {
-  const emptier = new pg.Client({
-    connectionString: databaseUrl,
-    options: '-c session_replication_role=replica',
-  });
-  emptier.on('error', () => emptiers.delete(databaseUrl));
-  await emptier.connect();
-  emptiers.set(databaseUrl, emptier);
-  // The connection must not keep the process alive.
-  (emptier as unknown as { unref(): void }).unref();
-  return emptier;
-}
-
 async function dismiss(databaseUrl: string): Promise<false> {
-  const emptier = emptiers.get(databaseUrl);
-  emptiers.delete(databaseUrl);
-  await emptier?.end().catch(() => undefined);
+  await endEmptier(databaseUrl);
   return false;
 }

@@ -70,6 +70,8 @@ interface User {
 export interface TestServer {
   /** The database `postgres`, as its superuser. */
   url: string;
+  /** The folder of its Unix socket; empty if there is none. */
+  socket: string;
   stop(): Promise<void>;
 }
 
@@ -93,7 +95,7 @@ export async function startPostgres({ durable = true } = {}): Promise<TestServer
   const exit = once(guard, 'exit');
   for await (const line of createInterface({ input: guard.stdout })) {
     return {
-      ...(JSON.parse(line) as { url: string }),
+      ...(JSON.parse(line) as { url: string; socket: string }),
       async stop() {
         guard.stdin.end();
         await exit;

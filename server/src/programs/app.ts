@@ -147,6 +147,8 @@ export interface Testing {
   /** The number of answers to a query before it is compiled. */
   compileAfter?: number | undefined;
   upstreamTuning?: UpstreamTuning;
+  /** Whether the gauges that the database is read for are watched; so by default. */
+  readsGauges?: boolean;
   /** The folder of the migrations; a test of an upgrade has one of a later version. */
   migrations?: string | undefined;
 }
@@ -430,20 +432,21 @@ export async function createApp({
       closing.push(async () => verifier.stop());
     }
 
-    closing.push(
-      metrics.watch({
-        info: { mode: config.upstream ? 'remote' : 'embedded', engine: database.engine },
-        connections: () => database.connections(),
-        unready: readiness.cause,
-        behind: records.lastKnown,
-        async backlog() {
-          await records.behind();
-          return selectBacklog(database.sql, clock.now());
-        },
-        verified: () => selectVerified(database.sql),
-        endpoints: () => countEndpoints(database.sql),
-      }),
-    );
+    if (testing.readsGauges ?? true)
+      closing.push(
+        metrics.watch({
+          info: { mode: config.upstream ? 'remote' : 'embedded', engine: database.engine },
+          connections: () => database.connections(),
+          unready: readiness.cause,
+          behind: records.lastKnown,
+          async backlog() {
+            await records.behind();
+            return selectBacklog(database.sql, clock.now());
+          },
+          verified: () => selectVerified(database.sql),
+          endpoints: () => countEndpoints(database.sql),
+        }),
+      );
     const routes = await runtime.routes({
       nextDueAt: () => nextDue(database.sql, Object.keys(runtime.tasks)),
       callers,
@@ -506,6 +509,7 @@ export async function createApp({
             isFacade: Boolean(config.upstream),
             requestsToday: requestsOf.today,
             documents: { graphiql: config.demo, rest: !config.upstream },
+            refusedKeys: () => runtime.upstream?.().refusedKeys ?? [],
             ...{ callers, addressOf, strangers, takeRequest, openFile, cursorsFor, clock, log, publicUrl },
           })),
       ...routes,

@@ -74,7 +74,7 @@ export async function startInstance({
     clock,
     log,
     onFatal: ({ message }) => onFault(message),
-    testing: { strangerLimit: 1_000_000, open: async () => database },
+    testing: { strangerLimit: 1_000_000, readsGauges: false, open: async () => database },
   });
   return {
     name,

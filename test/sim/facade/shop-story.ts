@@ -180,6 +180,7 @@ export async function playShop({
     await end();
   } finally {
     await stage.close();
+    await restore.close();
   }
   return { seed, lines: service.lines, counts, broken };
 

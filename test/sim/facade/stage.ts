@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as rest, setImmediate as turn } from 'node:timers/promises';
 import { plusMs } from '../../../server/src/kernel/clock.ts';
 import type { Random } from '../../faults/random.ts';
 import type { ManualClock } from '../../support/clock.ts';
@@ -82,7 +82,7 @@ export function createStage({
     closing.push(instance.close().catch(() => undefined));
   }
 
-  /** Advances the clock until these promises have settled. */
+  /** Advances the clock until these promises have settled. Their connections end in the machine's time, which other stories use. */
   async function ended(all: readonly Promise<void>[]): Promise<void> {
     let isOver = false;
     void Promise.all(all).then(() => {
@@ -90,7 +90,7 @@ export function createStage({
     });
     while (!isOver) {
       clock.advance(MINUTE);
-      await turn();
+      await rest(1);
     }
   }
 

@@ -1,8 +1,8 @@
 import { createSystemClock } from '../../../server/src/kernel/clock.ts';
 import { createVerifier } from '../../../server/src/programs/verify/verifier.ts';
 import { connectTo } from '../../support/database.ts';
+import { emptyDatabase } from '../../support/emptier.ts';
 import { keepConnections } from '../../support/kept-connections.ts';
-import { emptyTables } from '../../support/templates.ts';
 import type { Failure } from '../failure.ts';
 import type { Violation } from '../violation.ts';
 import { playShop } from './shop-story.ts';
@@ -53,9 +53,7 @@ export async function playStories({
       if (untilBroken && failures.length > 0) return;
       const played: Story[] = [];
       for (const part of parts) {
-        const database = await connectTo(databaseUrl, createSystemClock());
-        await emptyTables(database.sql);
-        await database.close();
+        await emptyDatabase(databaseUrl);
         const story = await PARTS[part]({ seed, databaseUrl, host, tamper, steps });
         for (const [what, n] of story.counts) counts.set(what, (counts.get(what) ?? 0) + n);
         if (story.broken.length > 0) failures.push({ seed, ...story.broken[0]! });

@@ -160,6 +160,7 @@ export async function playStory({
   } finally {
     await client.close();
     await stage.close();
+    await restore?.close();
   }
   return { seed, lines: service.lines, counts, broken };
 
