@@ -130,6 +130,8 @@ test('The next payout and those that are left count in their order, though the c
   const now = app.clock.now().toISOString();
   const terms = (await own.post('payouts/terms', PIX)).body;
   expect([terms.hourly.left, terms.possibleAt]).toEqual([2 + 4, now]);
+  // Of two batches of one instant neither is the newest.
+  app.clock.advance(1);
   await confirm(own, rowsOf(14).slice(8), { idempotencyKey: 'lote-2' });
   await app.work.settled();
   expect(await newestOf(own)).toMatchObject({ paid: 6, status: 'finished' });
