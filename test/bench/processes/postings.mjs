@@ -261,7 +261,8 @@ function textOf(name) {
 
 /**
  * The parameters of the recorded postings, of two sales, for this number of others: the first half of each array once for
- * each of them, with its name. An array of one value is of the account, and stays.
+ * each of them, with its name, and with numbers that grow as from the first half to the second. An array of one value is
+ * of the account, and stays.
  *
  * @param {{ accountId: string }} of @param {number} count @param {Date} at
  */
@@ -273,10 +274,12 @@ function parametersOfPost({ accountId }, count, at) {
     if (!Array.isArray(value)) return value;
     const own = value.map((each) => (each === tenant.accountId ? accountId : each));
     if (own.length === 1) return own;
-    return names.flatMap((name) =>
-      own
-        .slice(0, own.length / 2)
-        .map((each) => (typeof each === 'string' ? each.replaceAll(recorded, name) : each)),
+    const half = own.length / 2;
+    return names.flatMap((name, nth) =>
+      own.slice(0, half).map((each, index) => {
+        if (typeof each === 'number') return each + nth * (own[index + half] - each);
+        return typeof each === 'string' ? each.replaceAll(recorded, name) : each;
+      }),
     );
   });
 }

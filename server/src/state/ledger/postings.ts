@@ -143,15 +143,17 @@ export function applyToBalances(balances: Balances, transaction: LedgerTransacti
   return after;
 }
 
-/** The accounts whose balances the wallet shows. */
-const SHOWN: ReadonlySet<LedgerAccountName> = new Set<LedgerAccountName>([
+/** The accounts whose balances the wallet shows, in the order of the journal's columns. */
+export const FIGURES = [
   'merchant_balance',
   'merchant_subaccounts',
   'merchant_pending',
   'dispute_hold',
   'merchant_ltc',
   'merchant_receivable',
-]);
+] as const satisfies readonly LedgerAccountName[];
+
+const SHOWN: ReadonlySet<LedgerAccountName> = new Set(FIGURES);
 
 /** Whether a transaction moves a figure of the wallet, and is an entry of its statement by that. */
 export function movesFigure({ lines }: Pick<LedgerTransaction, 'lines'>): boolean {

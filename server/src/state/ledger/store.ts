@@ -4,7 +4,14 @@ import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import type { Sql } from '../db/database.ts';
 import { isOfWanted, tenantArrays, tenantOf } from '../db/each-tenant.ts';
 import type { TenantTable } from '../db/tenant-table.ts';
-import { type Balances, type LedgerAccountName, type LedgerTransaction, NO_BALANCES } from './postings.ts';
+import {
+  type Balances,
+  FIGURES,
+  type LedgerAccountName,
+  type LedgerTransaction,
+  movesFigure,
+  NO_BALANCES,
+} from './postings.ts';
 
 /** Every balance of tenants, by their keys. */
 export async function readBalances(
@@ -97,11 +104,9 @@ export async function post(
     ),
   );
   if (lines.length === 0) return;
-  const all = posted.flatMap(({ tenant, transactions }) =>
-    transactions.map((transaction) => ({ ...transaction, tenant })),
-  );
-  const deltasOf = (name: LedgerAccountName) =>
-    all.map((transaction) => transaction.lines.find(({ account }) => account === name)?.amount ?? 0);
+  const rows = posted.flatMap(({ tenant, transactions }) => rowsOf(tenant, transactions));
+  const figures = (of: 'deltas' | 'sums') =>
+    raw.join(FIGURES.map((name) => raw`${rows.map((row) => row[of][name])}::bigint[]`));
   await raw`
     /* post */
     with newest as materialized (
@@ -121,43 +126,38 @@ export async function post(
       )
       select
         entry.account_id, entry.environment,
-        coalesce(newest.number, ${BEFORE_JOURNAL}::bigint) + count(*) over upto,
-        coalesce(newest.entries, ${BEFORE_JOURNAL}::bigint) + sum(entry.is_entry::integer) over upto,
+        coalesce(newest.number, ${BEFORE_JOURNAL}::bigint) + entry.nth,
+        coalesce(newest.entries, ${BEFORE_JOURNAL}::bigint) + entry.entries,
         entry.is_entry, entry.id, entry.kind, entry.ref, entry.resource, entry.resource_id, entry.subaccount_id, entry.fee_cents,
         greatest(${occurredAt}::timestamptz, newest.occurred_at),
-        entry.balance, entry.subaccounts, entry.pending, entry.dispute_hold, entry.ltc, entry.receivable,
-        coalesce(newest.balance, 0) + sum(entry.balance) over upto,
-        coalesce(newest.subaccounts, 0) + sum(entry.subaccounts) over upto,
-        coalesce(newest.pending, 0) + sum(entry.pending) over upto,
-        coalesce(newest.dispute_hold, 0) + sum(entry.dispute_hold) over upto,
-        coalesce(newest.ltc, 0) + sum(entry.ltc) over upto,
-        coalesce(newest.receivable, 0) + sum(entry.receivable) over upto
-      from (
-        select *, (balance, subaccounts, pending, dispute_hold, ltc, receivable) <> (0, 0, 0, 0, 0, 0) as is_entry
-        from unnest(
-          ${tenantArrays(all)},
-          ${all.map(({ id }) => id)}::text[],
-          ${all.map(({ entry }) => entry.kind)}::text[],
-          ${all.map(({ entry }) => entry.ref)}::text[],
-          ${all.map(({ entry }) => entry.resource?.type ?? null)}::text[],
-          ${all.map(({ entry }) => entry.resource?.id ?? null)}::text[],
-          ${all.map(({ subaccountId }) => subaccountId)}::text[],
-          ${all.map(({ entry }) => entry.feeCents)}::bigint[],
-          ${deltasOf('merchant_balance')}::bigint[],
-          ${deltasOf('merchant_subaccounts')}::bigint[],
-          ${deltasOf('merchant_pending')}::bigint[],
-          ${deltasOf('dispute_hold')}::bigint[],
-          ${deltasOf('merchant_ltc')}::bigint[],
-          ${deltasOf('merchant_receivable')}::bigint[]
-        ) with ordinality entry (
-          account_id, environment, id, kind, ref, resource, resource_id, subaccount_id, fee_cents,
-          balance, subaccounts, pending, dispute_hold, ltc, receivable, nth
-        )
-      ) entry
-      join newest on newest.account_id = entry.account_id and newest.environment = entry.environment
-      window upto as (
-        partition by entry.account_id, entry.environment order by entry.nth rows unbounded preceding
+        entry.balance_delta, entry.subaccounts_delta, entry.pending_delta, entry.dispute_hold_delta, entry.ltc_delta,
+        entry.receivable_delta,
+        coalesce(newest.balance, 0) + entry.balance,
+        coalesce(newest.subaccounts, 0) + entry.subaccounts,
+        coalesce(newest.pending, 0) + entry.pending,
+        coalesce(newest.dispute_hold, 0) + entry.dispute_hold,
+        coalesce(newest.ltc, 0) + entry.ltc,
+        coalesce(newest.receivable, 0) + entry.receivable
+      from unnest(
+        ${tenantArrays(rows)},
+        ${rows.map(({ nth }) => nth)}::bigint[],
+        ${rows.map(({ entries }) => entries)}::bigint[],
+        ${rows.map(({ isEntry }) => isEntry)}::boolean[],
+        ${rows.map(({ id }) => id)}::text[],
+        ${rows.map(({ entry }) => entry.kind)}::text[],
+        ${rows.map(({ entry }) => entry.ref)}::text[],
+        ${rows.map(({ entry }) => entry.resource?.type ?? null)}::text[],
+        ${rows.map(({ entry }) => entry.resource?.id ?? null)}::text[],
+        ${rows.map(({ subaccountId }) => subaccountId)}::text[],
+        ${rows.map(({ entry }) => entry.feeCents)}::bigint[],
+        ${figures('deltas')},
+        ${figures('sums')}
+      ) entry (
+        account_id, environment, nth, entries, is_entry, id, kind, ref, resource, resource_id, subaccount_id, fee_cents,
+        balance_delta, subaccounts_delta, pending_delta, dispute_hold_delta, ltc_delta, receivable_delta,
+        balance, subaccounts, pending, dispute_hold, ltc, receivable
       )
+      join newest on newest.account_id = entry.account_id and newest.environment = entry.environment
     )
     insert into posting
       (account_id, environment, transaction_id, ledger_account, amount, subaccount_id, occurred_at)
@@ -174,3 +174,24 @@ export async function post(
 
 /** The number before the first of a tenant whose journal begins with its first transaction: 2^40 - 1. */
 const BEFORE_JOURNAL = 2 ** 40 - 1;
+
+type Figures = Readonly<Record<(typeof FIGURES)[number], number>>;
+
+/**
+ * Makes the rows of the journal for transactions of a tenant, counted and added up from its newest row on. PostgreSQL would add up in
+ * `numeric`, which takes longer than to read the sums.
+ */
+function rowsOf(tenant: Tenant, transactions: readonly LedgerTransaction[]) {
+  const figures = (amountOf: (name: keyof Figures) => number) =>
+    Object.fromEntries(FIGURES.map((name) => [name, amountOf(name)])) as Figures;
+  let sums = figures(() => 0);
+  let entries = 0;
+  return transactions.map((transaction, index) => {
+    const deltas = figures((name) => transaction.lines.find(({ account }) => account === name)?.amount ?? 0);
+    const before = sums;
+    sums = figures((name) => before[name] + deltas[name]);
+    const isEntry = movesFigure(transaction);
+    entries += Number(isEntry);
+    return { ...transaction, tenant, nth: index + 1, entries, isEntry, deltas, sums };
+  });
+}
