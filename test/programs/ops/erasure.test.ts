@@ -292,7 +292,7 @@ const WITHOUT_PERSONS: readonly string[] = [
   ...['database_mode.upstream_origin', 'delivery.content', 'product.description', 'product.name'],
   ...['store_product.description', 'store_product.image_url', 'store_product.name', 'store_product.price'],
   ...['webhook_endpoint.optional_events', 'webhook_endpoint.previous_secrets', 'webhook_endpoint.url'],
-  ...['webhook_endpoint.further', 'verify_checkpoint.sums', 'verified_law.law'],
+  ...['webhook_endpoint.further', 'verify_checkpoint.sums', 'verify_checkpoint.laws', 'verified_law.law'],
   ...['erasure.erased', 'erasure.kept', 'erasure.requested_by', 'token.allowed_origins', 'token.minted_by'],
   ...['token.pause_reason', 'charge.refund_parts', 'charge.returned_credits', 'charge.splits'],
   ...['payment.ltc_address', 'payment.returned_credits', 'pix_subscription.returned_credits'],

@@ -3,6 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createSystemClock } from '../../../server/src/kernel/clock.ts';
 import { OutageError } from '../../../server/src/kernel/errors.ts';
 import { pendingOf } from '../../../server/src/programs/verify/changes.ts';
+import { LAWS } from '../../../server/src/programs/verify/laws/all.ts';
+import { digestOf } from '../../../server/src/programs/verify/statement.ts';
 import { saveCheckpoint, saveVerified, selectVerified } from '../../../server/src/programs/verify/store.ts';
 import { createVerifier } from '../../../server/src/programs/verify/verifier.ts';
 import { type Database, NoConnection, type Sql } from '../../../server/src/state/db/database.ts';
@@ -123,6 +125,10 @@ test(`Beside writers nothing is found in sound books, and each of ${PLANTED} cha
   // Where events are gone that would have named what has changed, everything is looked at.
   await database.sql.updateTable('verify_checkpoint').set({ version: -1 }).execute();
   expect(await verifier.verify({ sinceLast: true })).toMatchObject({ holds: true, looked: sound.looked });
+  // A law that is new or corrected is decided on what was there before, too.
+  await verifier.verify({ sinceLast: true });
+  await database.sql.updateTable('verify_checkpoint').set({ laws: 'others' }).execute();
+  expect(await verifier.verify({ sinceLast: true })).toMatchObject({ holds: true, looked: sound.looked });
   // A total that takes too long gets a connection without a deadline. Without one it holds nothing else up.
   const slow = withSlow(database);
   expect(await verifierOf(slow).verify(WHOLE)).toMatchObject({ holds: true, undecided: [] });
@@ -152,6 +158,7 @@ test(`Beside writers nothing is found in sound books, and each of ${PLANTED} cha
 
   const columns = await plantable(database.sql);
   const random = createRandom(5);
+  const laws = digestOf(LAWS.filter(({ scope, onRequest }) => scope.length > 0 && !onRequest));
   const missed: string[] = [];
   let planted = 0;
   for (let n = 0; planted < PLANTED && n < PLANTED * 3; n += 1) {
@@ -166,7 +173,7 @@ test(`Beside writers nothing is found in sound books, and each of ${PLANTED} cha
       await saveCheckpoint(
         database.sql,
         { accountId, environment },
-        { number: 0, version: 0, sums: {}, sighting: 0 },
+        { number: 0, version: 0, sums: {}, sighting: 0, laws },
       );
     const { findings: afterAll } = await verifier.verify({ sinceLast: true, accountId });
     for (const [run, found] of Object.entries({ whole: findings, sinceLast: afterAll }))
@@ -177,6 +184,16 @@ test(`Beside writers nothing is found in sound books, and each of ${PLANTED} cha
   expect(missed).toEqual([]);
   expect(planted).toBe(PLANTED);
   expect(await verifier.verify(WHOLE)).toMatchObject({ holds: true });
+
+  // A release of another amount, whose postings sum to zero.
+  await database.transaction(async (sql) => {
+    await raw`set local session_replication_role = replica`.execute(sql);
+    await raw`update posting set amount = amount + sign(amount) where transaction_id = (
+      select min(transaction_id) from posting where starts_with(transaction_id, 'card_payment.released:')
+    )`.execute(sql);
+  });
+  const { findings: releases } = await verifier.verify({ ...WHOLE, law: 'card-pending' });
+  expect(releases).toMatchObject([{ found: { pending: -1 } }]);
 });
 
 test('Pending payments and charges are found by a range of an index for each of their kinds', async () => {

@@ -144,7 +144,7 @@ const FAMILIES: Record<Family, Rows> = {
     [
       'posting',
       postingsOf(
-        `${steps(['card_payment.paid', 'card_payment.returned'], OWN_IDS)} union all (${IDS_OF_POSTED})`,
+        `${steps(['card_payment.paid', 'card_payment.released', 'card_payment.returned'], OWN_IDS)} union all (${IDS_OF_POSTED})`,
       ),
     ],
     [

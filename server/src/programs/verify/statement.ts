@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { CompiledQuery } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Database } from '../../state/db/database.ts';
@@ -18,6 +19,18 @@ export function textOf(slice: Slice, laws: readonly Law[]): string {
   );
   const query = [...found, ...(slice === 'journal' ? [SUMS] : [])].join('\nunion all\n');
   return `with ${[...rowsOf(slice), ...derivedFor(query)].join(',\n')}\n${query}`;
+}
+
+/** Digests the statements that decide laws: it changes with a law that is new or corrected, and with the rows that a slice has. */
+export function digestOf(laws: readonly Law[]): string {
+  const slices = [...new Set(laws.flatMap(({ scope }) => scope))].sort();
+  const texts = slices.map((slice) =>
+    textOf(
+      slice,
+      laws.filter(({ scope }) => scope.includes(slice)),
+    ),
+  );
+  return hash('sha256', texts.join('\n'));
 }
 
 /** The sums of the postings by ledger account, without those of the row before the first. */

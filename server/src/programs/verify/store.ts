@@ -15,21 +15,23 @@ export interface Checkpoint {
   readonly sighting: number;
 }
 
-export async function selectCheckpoint(sql: Sql, tenant: Tenant): Promise<Checkpoint | null> {
+/** Reads the checkpoint of a tenant, if it is of these laws: others would say nothing of old rows. */
+export async function selectCheckpoint(sql: Sql, tenant: Tenant, laws: string): Promise<Checkpoint | null> {
   const row = await sql
     .selectFrom('verify_checkpoint')
     .select(['number', 'version', 'sums', 'sighting'])
     .where('account_id', '=', tenant.accountId)
     .where('environment', '=', tenant.environment)
+    .where('laws', '=', laws)
     .executeTakeFirst();
   return row ? { ...row, sums: row.sums as Record<string, number> } : null;
 }
 
-/** Keeps a checkpoint; null removes it, so that the next run looks at everything again. */
+/** Keeps a checkpoint with the digest of its laws; null removes it, so that the next run looks at everything again. */
 export async function saveCheckpoint(
   sql: Sql,
   { accountId, environment }: Tenant,
-  checkpoint: Checkpoint | null,
+  checkpoint: (Checkpoint & { laws: string }) | null,
 ): Promise<void> {
   if (checkpoint === null) {
     await sql
@@ -39,12 +41,13 @@ export async function saveCheckpoint(
       .execute();
     return;
   }
-  const { number, version, sums, sighting } = checkpoint;
+  const { number, version, sums, sighting, laws } = checkpoint;
   await raw`
-    insert into verify_checkpoint (account_id, environment, number, version, sums, sighting)
-    values (${accountId}, ${environment}, ${number}, ${version}, ${JSON.stringify(sums)}::jsonb, ${sighting})
+    insert into verify_checkpoint (account_id, environment, number, version, sums, sighting, laws)
+    values (${accountId}, ${environment}, ${number}, ${version}, ${JSON.stringify(sums)}::jsonb, ${sighting}, ${laws})
     on conflict (account_id, environment)
-    do update set number = excluded.number, version = excluded.version, sums = excluded.sums, sighting = excluded.sighting
+    do update set number = excluded.number, version = excluded.version, sums = excluded.sums, sighting = excluded.sighting,
+      laws = excluded.laws
   `.execute(sql);
 }
 

@@ -9,6 +9,7 @@ import type { Verifier } from './model.ts';
 import { countTransactions, createPace } from './pace.ts';
 import { createPatience, type Read } from './patience.ts';
 import { createRun } from './run.ts';
+import { digestOf } from './statement.ts';
 import { saveCheckpoint, saveVerified, selectCheckpoint } from './store.ts';
 import { lookAtTenant } from './tenant.ts';
 
@@ -56,11 +57,13 @@ export function createVerifier({
       const left = apart.filter((each) => !here.includes(each));
       if (left.length > 0) run.leaveOut(left, `not in this mode: ${WHERE[isFacade ? 'remote' : 'embedded']}`);
       const looked = { tenants: tenants.length, transactions: 0, events: 0, resources: 0 };
+      const digest = digestOf(laws);
       let hasGoneOn = false;
       for (const { tenant, keptFrom } of tenants) {
         const looker = run.lookerOf(tenant);
         // A law that is asked for by its name is decided on everything.
-        const last = sinceLast && named === null ? await read(() => selectCheckpoint(sql, tenant)) : null;
+        const last =
+          sinceLast && named === null ? await read(() => selectCheckpoint(sql, tenant, digest)) : null;
         // Events that are gone would have named what has changed.
         const checkpoint = last && last.version >= keptFrom ? last : null;
         hasGoneOn ||= checkpoint !== null;
@@ -71,7 +74,7 @@ export function createVerifier({
         const isBroken = looker.isBroken();
         // Where something was merely not decided, the checkpoint before it still holds.
         if (isWhole && isBroken !== null)
-          await read(() => saveCheckpoint(sql, tenant, isBroken ? null : reached));
+          await read(() => saveCheckpoint(sql, tenant, isBroken ? null : { ...reached, laws: digest }));
       }
       const result = run.result(looked);
       if (accountId === undefined && !stopped)

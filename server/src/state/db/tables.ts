@@ -204,6 +204,8 @@ interface VerifyCheckpointTable extends TenantTable {
   sums: Json<unknown>;
   /** The newest row of what was seen that was looked at. */
   sighting: Generated<number>;
+  /** A digest of the statements of the laws; null if a version without it has written the row. */
+  laws: string | null;
 }
 
 interface VerifiedLawTable {

@@ -16,6 +16,22 @@ export const CARD_LAWS: readonly Law[] = [
       where p.order_code is null or posted.transaction_id is null or posted.amount <> p.amount_cents`,
   },
   {
+    name: 'card-pending',
+    scope: ['card_payment'],
+    explain: 'a sale is pending until its release, without what its refunds have taken',
+    sql: `
+      select p.order_code, p.status, p.amount_cents, p.refunded_cents, p.refunding_cents, posted.pending
+      from card_payment p left join (
+        select coalesce(r.resource_id, split_part(t.transaction_id, ':', 2)) as order_code, sum(t.amount) as pending
+        from posting t left join refund r on t.transaction_id like 'refund.%' and r.refund_id = split_part(t.transaction_id, ':', 2)
+        where t.ledger_account = 'merchant_pending'
+          and (t.transaction_id like 'card\\_payment.%' or r.resource = 'card_payment')
+        group by 1
+      ) posted using (order_code)
+      where coalesce(posted.pending, 0) <> case when p.paid_at is null or p.released_at is not null then 0
+        else p.amount_cents - p.refunded_cents - p.refunding_cents end`,
+  },
+  {
     name: 'card-refunds',
     scope: ['card_payment'],
     explain: 'a payment shows what its refunds have given back and hold, never more than its amount',
