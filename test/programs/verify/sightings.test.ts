@@ -40,7 +40,12 @@ describeOnDatabase('the laws of what a facade has seen', (open) => {
     const sound = await verify();
     expect(sound.findings).toEqual([]);
     expect(await verify({ sinceLast: true })).toMatchObject({ findings: [], looked: { events: 0 } });
-    const start = { number: 0, version: 0, sums: {}, sighting: 1 };
+    const { laws } = await database.sql
+      .selectFrom('verify_checkpoint')
+      .select('laws')
+      .where('account_id', '=', tenant.accountId)
+      .executeTakeFirstOrThrow();
+    const start = { number: 0, version: 0, sums: {}, sighting: 1, laws: laws! };
     const random = createRandom(7);
     for (const column of firstInSample(await plantable(database.sql, ['observed_entry']))) {
       const one = await plant(database, column, random);
