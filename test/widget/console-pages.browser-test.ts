@@ -209,8 +209,10 @@ it('In front of a service without recurring PIX the page of subscriptions says s
 
 it('A key that the service behind the server refuses is said above a page, until it is accepted', async () => {
   let keyRefused: true | undefined = true;
+  let isLimited = false;
   vi.stubGlobal('fetch', async (path: string) => {
     if (!path.endsWith('/graphql')) return Response.json(ENTRY, { status: 201 });
+    if (isLimited) return Response.json({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] });
     const upstream = { keyRefused, fields: {} };
     return Response.json({ data: {}, extensions: { upstream } });
   });
@@ -219,6 +221,12 @@ it('A key that the service behind the server refuses is said above a page, until
   onTestFinished(() => app.remove());
   const said = () => app.querySelector('[data-key-refused]')?.textContent ?? null;
   await waitFor(() => expect(said()).toContain('recusou a chave'));
+  await waitFor(() => expect(app.textContent).toContain('Nada espera por você.'));
+  isLimited = true;
+  document.dispatchEvent(new Event('visibilitychange'));
+  await waitFor(() => expect(app.textContent).toContain('Não foi possível ler agora.'));
+  expect(said()).toContain('recusou a chave');
+  isLimited = false;
   keyRefused = undefined;
   document.dispatchEvent(new Event('visibilitychange'));
   await waitFor(() => expect(said()).toBeNull());

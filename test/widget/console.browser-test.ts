@@ -124,6 +124,14 @@ it('what a tab has kept of an account is not offered to another one', async () =
   expect(new KeptRequest('payout').lost).toBeNull();
 });
 
+it('a page that the browser has kept begins again', async () => {
+  const { leaving } = await open();
+  dispatchEvent(new PageTransitionEvent('pageshow', { persisted: false }));
+  expect(leaving.aborted).toBe(false);
+  dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+  expect(leaving.aborted).toBe(true);
+});
+
 it('the navigation leaves out what the service behind the server does not have', async () => {
   isFacade = true;
   refused = { products: 'NOT_OFFERED', subaccounts: 'NOT_OFFERED', disputes: 'FORBIDDEN' };
@@ -234,6 +242,122 @@ describe('a request whose answer was lost, after a reload', () => {
     expect(repeated).toBe(lost);
     expect(next).not.toBe(lost);
   });
+});
+
+describe('a payout that is like another one', () => {
+  const paid = { payoutId: 'a1', code: 'SAQ-1', requestedAt: null, inDoubt: false };
+  async function place<Page extends HTMLElement & { updateComplete: Promise<boolean> }>(page: Page) {
+    const card = Object.assign(document.createElement('div'), { className: 'card' });
+    card.append(Object.assign(page, { api: { ...(await open()), asksForKey: false } }));
+    document.body.append(card);
+    onTestFinished(() => card.remove());
+    await page.updateComplete;
+    return page;
+  }
+
+  it('is named, but where it may be the lost request that is repeated', async () => {
+    const { ConsolePayoutForm } = await import('../../widget/console/payout-form.ts');
+    const draft = {
+      method: 'PIX',
+      amount: '150,00',
+      destination: 'ana@a.example',
+      keyType: '',
+      externalId: '',
+    };
+    answers['./payouts'] = [502, {}];
+    await new KeptRequest<object>('payout').post('./payouts', draft, {});
+    const hourly = { most: 10, left: 9, mostOfMethod: null };
+    const terms = { feeCents: 100, destination: 'ana@a.example', destinationKind: 'email', hourly };
+    answers['./payouts/terms'] = [200, { ...terms, paidBefore: paid, possibleAt: '2026-03-02T09:00:00Z' }];
+    const form = await place(new ConsolePayoutForm());
+    const ask = async () => {
+      form.querySelector('form')!.requestSubmit();
+      await waitFor(() => expect(dialog()).not.toBeNull());
+      const words = dialog()!.textContent;
+      dialog()!.querySelector<HTMLElement>('.secondary')!.click();
+      await waitFor(() => expect(form.textContent).toContain('Ver tarifa e confirmar'));
+      return words;
+    };
+    expect(await ask()).not.toContain('Um saque igual foi pedido');
+    const amount = form.querySelector<HTMLInputElement>('#payout-amount')!;
+    amount.value = '90,00';
+    amount.dispatchEvent(new InputEvent('input'));
+    expect(await ask()).toContain('Um saque igual foi pedido nos últimos 7 dias: SAQ-1');
+  });
+
+  it('is asked for in a batch, and the focus follows the choice', async () => {
+    const { ConsolePayoutBatch } = await import('../../widget/console/payout-batch.ts');
+    const check = {
+      ...{ errors: [], count: 1, totalCents: 15_000, feesCents: null, duplicates: [] },
+      ...{ destinationKinds: ['email'], confirmedBefore: null, paidBefore: [{ row: 1, ...paid }] },
+      ...{ lacksSince: null, endsAt: '2026-03-02T11:00:00Z' },
+    };
+    answers['./payouts/batches/check'] = [200, check];
+    const batch = await place(new ConsolePayoutBatch());
+    const button = (words: string) =>
+      [...batch.querySelectorAll('button')].find(({ textContent }) => textContent?.trim() === words);
+    const press = async (words: string) => {
+      await waitFor(() => expect(button(words)).toBeDefined());
+      button(words)!.focus();
+      button(words)!.click();
+    };
+    batch.querySelector('textarea')!.value = 'valor;destino\n150,00;ana@a.example';
+    batch.querySelector<HTMLFormElement>('form.paste')!.requestSubmit();
+    await press('Pagar também, de novo');
+    await waitFor(() => expect(document.activeElement).toBe(button('Confirmar um saque, um de novo')));
+    await press('Descartar');
+    await waitFor(() => expect(document.activeElement?.textContent).toBe('Saques em lote'));
+  });
+
+  it('a file that is too large ends the check of the one before, and keeps no mistake of it waiting', async () => {
+    const { ConsolePayoutBatch } = await import('../../widget/console/payout-batch.ts');
+    const batch = await place(new ConsolePayoutBatch());
+    answers['./payouts/batches/check'] = [503, {}];
+    const paste = (text: string) => {
+      batch.querySelector('textarea')!.value = text;
+      batch.querySelector<HTMLFormElement>('form.paste')!.requestSubmit();
+    };
+    paste('valor;destino\nx;ana@a.example');
+    await waitFor(() => expect(batch.textContent).toContain('Não foi possível conferir.'));
+    expect(batch.textContent).toContain('Não é um valor, como 1.234,56.');
+    paste('valor;destino\n150,00;ana@a.example');
+    const chosen = new DataTransfer();
+    chosen.items.add(new File([new Uint8Array(1_000_001)], 'lote.csv'));
+    const input = batch.querySelector<HTMLInputElement>('#batch-file')!;
+    input.files = chosen.files;
+    input.dispatchEvent(new Event('change'));
+    await waitFor(() => expect(batch.textContent).toContain('O arquivo é grande demais'));
+    expect(batch.textContent).not.toContain('Um momento…');
+  });
+});
+
+it('deliveries that a lost request has sent again are not said to be sent now', async () => {
+  const { ConsoleDeliveries } = await import('../../widget/console/deliveries.ts');
+  const now = '2026-03-02T10:35:00Z';
+  const row = {
+    ...{ webhookId: 'whd_1', event: 'payment.paid', status: 'EXHAUSTED', url: 'https://a.example' },
+    ...{ createdAt: now, nextAttemptAt: null },
+  };
+  const page = { totalCount: 1, nodes: [row], pageInfo: { hasNextPage: false, endCursor: null } };
+  const results = [
+    { total: 1, replayed: true },
+    { total: 1, replayed: false },
+  ];
+  vi.stubGlobal('fetch', async (path: string) =>
+    Response.json(path.endsWith('redeliver-all') ? results.shift() : { data: { webhookDeliveries: page } }),
+  );
+  const leaving = new AbortController().signal;
+  const api = { token: '', now: () => new Date(now), mayWrite: true, leaving };
+  const list = Object.assign(new ConsoleDeliveries(), { api, status: 'EXHAUSTED' });
+  document.body.append(list);
+  onTestFinished(() => list.remove());
+  for (const words of ['O pedido anterior já tinha chegado.', 'Uma entrega é reenviada.']) {
+    await waitFor(() => expect(list.querySelector('.filter button')).not.toBeNull());
+    list.querySelector<HTMLElement>('.filter button')!.click();
+    await waitFor(() => expect(dialog()).not.toBeNull());
+    dialog()!.querySelector<HTMLElement>('.primary')!.click();
+    await waitFor(() => expect(list.querySelector('.done')!.textContent).toContain(words));
+  }
 });
 
 it('an open delivery is read again, at once where it is sent again', async () => {

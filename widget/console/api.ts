@@ -49,7 +49,8 @@ export async function ask<Data>(api: Api, document: string, variables: object): 
   const isExpired = answer.errors[0]?.extensions?.code === 'UNAUTHENTICATED';
   if (isExpired) answer = await send(await api.renewToken(), document, variables);
   const { data, errors, extensions } = answer;
-  api.noteKey?.(extensions?.upstream?.keyRefused ?? false);
+  // A refusal of the whole query says nothing of the service behind the server.
+  if (extensions?.upstream) api.noteKey?.(extensions.upstream.keyRefused ?? false);
   if (!data) throw new Error('The query was refused');
   const ages = Object.values(extensions?.upstream?.fields ?? {}).filter(({ stale }) => stale);
   return {

@@ -104,10 +104,12 @@ export function renderPaid({ lines, rows, check: { paidBefore } }: Checked): Tem
   `;
 }
 
-/** Renders the payout that a row repeats. */
+/** Renders the payout that a row repeats. Its page opens beside this one, whose rows would be gone after it. */
 export function renderPayout({ payoutId, code, requestedAt, inDoubt }: PaidRow): TemplateResult {
   const name = inDoubt ? 'sem confirmação do serviço' : (code ?? payoutId);
-  const payout = code ? html`<a href=${addressOfOne('payouts', code)}>${name}</a>` : name;
+  const payout = code
+    ? html`<a href=${addressOfOne('payouts', code)} target="_blank" aria-label=${`${name} (em outra aba)`}>${name}</a>`
+    : name;
   return html`${payout}${requestedAt ? `, de ${formatFull(new Date(requestedAt))}` : nothing}`;
 }
 

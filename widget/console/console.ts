@@ -125,6 +125,7 @@ export class ConsoleApp extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     addEventListener('popstate', this.#show);
+    addEventListener('pageshow', this.#comeBack);
     void this.#enter();
     void this.#show();
   }
@@ -132,6 +133,7 @@ export class ConsoleApp extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     removeEventListener('popstate', this.#show);
+    removeEventListener('pageshow', this.#comeBack);
     clearTimeout(this.#retry);
   }
 
@@ -211,6 +213,9 @@ export class ConsoleApp extends LitElement {
       if (this.place === place) this.content = error as Error;
     }
   };
+
+  /** Begins the page again that a browser has kept: meanwhile another one of this tab may have requested what it offers. */
+  readonly #comeBack = ({ persisted }: PageTransitionEvent) => persisted && this.#show();
 
   readonly #follow = (event: MouseEvent) => {
     const isPlain =

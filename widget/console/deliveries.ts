@@ -26,6 +26,13 @@ const isStatus = (text: string | undefined): text is Delivery['status'] =>
 /** The pause between two readings of the deliveries that are open. */
 const EVERY_MS = 15_000;
 
+/** The answer to a request to send deliveries again. */
+interface Resent {
+  total: number;
+  /** Whether an earlier request, whose answer was lost, had been received. */
+  replayed: boolean;
+}
+
 /** The deliveries of webhooks by the filter of the address, with what was sent and answered, which can be sent again. */
 export class ConsoleDeliveries extends LitElement {
   static override properties = {
@@ -126,12 +133,8 @@ export class ConsoleDeliveries extends LitElement {
     const { status, reference } = this.#filter();
     const statuses = status?.map((each) => each.toLowerCase());
     const input = { ...(statuses && { status: statuses }), ...(reference && { reference }) };
-    const result = await postOnce<{ total: number }>('./webhooks/redeliver-all', input);
-    if (result.ok)
-      this.done =
-        result.body.total === 1
-          ? 'Uma entrega é reenviada.'
-          : `${result.body.total} entregas são reenviadas, dez por segundo.`;
+    const result = await postOnce<Resent>('./webhooks/redeliver-all', input);
+    if (result.ok) this.done = resentWords(result.body);
     else if (isLost(result.refusal))
       this.message = 'Sem resposta. Repita: nada é reenviado duas vezes por isso.';
     else {
@@ -209,6 +212,12 @@ export class ConsoleDeliveries extends LitElement {
       )}
     `;
   }
+}
+
+function resentWords({ total, replayed }: Resent): string {
+  if (replayed)
+    return 'O pedido anterior já tinha chegado. Para reenviar também as entregas de depois dele, peça de novo.';
+  return total === 1 ? 'Uma entrega é reenviada.' : `${total} entregas são reenviadas, dez por segundo.`;
 }
 
 customElements.define('console-deliveries', ConsoleDeliveries);

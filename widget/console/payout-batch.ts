@@ -14,6 +14,7 @@ import {
 } from './batch-check.ts';
 import { decodeFile, type FileError, MAX_BYTES, type Row, readBatch } from './batch-file.ts';
 import './batch-progress.ts';
+import { keepFocusIn } from './keep-focus.ts';
 import { messageOf, postWithKey } from './write.ts';
 
 /** A batch that was sent: what is repeated is repeated as it was. */
@@ -63,6 +64,7 @@ export class ConsolePayoutBatch extends LitElement {
     this.message = '';
     this.done = 0;
     this.busy = '';
+    keepFocusIn(this);
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -164,12 +166,14 @@ export class ConsolePayoutBatch extends LitElement {
     const input = target as HTMLInputElement;
     const [file] = input.files ?? [];
     if (!file) return;
-    this.#turn += 1;
-    const turn = this.#turn;
-    if (file.size > MAX_BYTES) this.#refuse('O arquivo é grande demais: um lote tem até 1.000 saques.');
+    if (this.busy === 'confirming') this.message = WAIT;
     else {
-      const text = decodeFile(await file.arrayBuffer());
-      if (turn === this.#turn) await this.#read(text);
+      const turn = this.#begin();
+      if (file.size > MAX_BYTES) this.#refuse('O arquivo é grande demais: um lote tem até 1.000 saques.');
+      else {
+        const text = decodeFile(await file.arrayBuffer());
+        if (turn === this.#turn) await this.#read(text);
+      }
     }
     // The same file can be chosen again once it was corrected.
     input.value = '';
@@ -199,9 +203,18 @@ export class ConsolePayoutBatch extends LitElement {
     else void this.#check(left);
   };
 
-  readonly #payAgain = (): void => {
+  readonly #payAgain = async (): Promise<void> => {
     this.checked = { ...this.checked!, paysAgain: true };
+    await this.updateComplete;
+    this.querySelector<HTMLElement>('.buttons .primary')?.focus();
   };
+
+  /** Begins another reading or check, by its number: what an older one finds is shown no more. */
+  #begin(): number {
+    this.busy = '';
+    this.#turn += 1;
+    return this.#turn;
+  }
 
   #refuse(message: string): void {
     this.errors = [];
@@ -214,9 +227,7 @@ export class ConsolePayoutBatch extends LitElement {
       this.message = WAIT;
       return;
     }
-    // What is being checked is no longer asked for.
-    this.#turn += 1;
-    this.busy = '';
+    this.#begin();
     const { rows, errors, columns } = readBatch(text);
     const [lines, given] = [rows.map(({ line }) => line), rows.map(({ row }) => row)];
     this.#refuse('');
@@ -239,8 +250,7 @@ export class ConsolePayoutBatch extends LitElement {
       isRepetition?: boolean;
     } = {},
   ): Promise<void> {
-    this.#turn += 1;
-    const turn = this.#turn;
+    const turn = this.#begin();
     this.busy = 'checking';
     const result = await postJson<Check>('./payouts/batches/check', { rows });
     if (turn !== this.#turn) return;
@@ -249,7 +259,9 @@ export class ConsolePayoutBatch extends LitElement {
       const lost = isRepetition
         ? 'Não foi possível conferir agora. O último lote pode ter chegado: recarregue a página.'
         : 'Não foi possível conferir. Nada foi pedido: tente de novo.';
-      return this.#refuse(wordsOf(result.refusal, lost));
+      this.#refuse(wordsOf(result.refusal, lost));
+      this.errors = errors;
+      return;
     }
     const isKnown = new Set(errors.map(({ line, column }) => `${line} ${column}`));
     const found = result.body.errors

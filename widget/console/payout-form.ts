@@ -203,15 +203,17 @@ export class ConsolePayoutForm extends LitElement {
     const terms = await postJson<ServerTerms>('./payouts/terms', input);
     if (!terms.ok) return this.#errorsOf(terms.refusal, method, 'terms');
     const { hourly, paidBefore, possibleAt, ...shown } = terms.body;
+    const { lost } = this.#request;
+    const isRepetition = lost !== null && JSON.stringify(lost) === JSON.stringify(draft);
     // A request that may have been made is repeated all the same.
     const now = this.api.now();
-    if (!this.#request.lost && new Date(possibleAt) > now)
+    if (!isRepetition && new Date(possibleAt) > now)
       return {
         form: `O limite é de ${limitOf(hourly)}. Este pode ser pedido ${timeWords(new Date(possibleAt), now, ['às', 'em'])}.`,
       };
     const limit = html`<div><dt>Limite por hora</dt><dd>${hourly.left === null ? 'até' : `restam ${hourly.left} de`} ${hourly.most} saques</dd></div>`;
     // What was paid before may be the request that is repeated.
-    const repeated = this.#request.lost ? null : paidBefore;
+    const repeated = isRepetition ? null : paidBefore;
     const details = html`
       ${renderTerms({ ...shown, method, amountCents }, limit)}
       ${repeated ? html`<p class="warning">Um saque igual foi pedido nos últimos 7 dias: ${renderPayout(repeated)}. Este seria pago além daquele.</p>` : nothing}

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { forgetAll, KeptRequest, lostOf, postOnce } from '../../../widget/demo/shared/kept-request.ts';
-import { payoutDone } from '../../../widget/demo/shared/payout-terms.ts';
+import { errorsOf, payoutDone } from '../../../widget/demo/shared/payout-terms.ts';
 
 afterEach(() => {
   forgetAll();
@@ -61,6 +61,15 @@ test('A lost request that is refused is repeated under its key, which a conflict
   for (let time = 0; time < 4; time++) await postOnce('./transfers', { amountCents: 1 });
   const [first] = keys();
   expect(keys().map((key) => key === first)).toEqual([true, true, true, false]);
+});
+
+test('A failure by which nothing was done is a refusal, and its request has no successor', async () => {
+  const { keys } = answerWith([502, { code: 'UPSTREAM_REFUSED' }], [501, { code: 'NOT_OFFERED' }], [200]);
+  for (let time = 0; time < 3; time++) await postOnce('./payouts', { amountCents: 1 });
+  expect(new Set(keys()).size).toBe(3);
+  const words = (code: string) => errorsOf({ status: 502, code, fields: [] }, 'PIX').form;
+  expect(words('UPSTREAM_REFUSED')).toBe('O serviço de pagamentos recusou o pedido. Nada foi feito.');
+  expect(words('OUTCOME_UNKNOWN')).toContain('pode ter chegado');
 });
 
 test.each(['a storage', 'no storage'])(

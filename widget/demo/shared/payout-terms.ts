@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatBrl } from './format.ts';
 import { PAYOUT_METHODS, type PayableMethod } from './payout-methods.ts';
-import type { Refusal } from './post-json.ts';
+import { isLost, type Refusal } from './post-json.ts';
 import { refusalText, UNFIT } from './refusals.ts';
 
 export const KEY_TYPES = {
@@ -103,7 +103,7 @@ export function errorsOf(refusal: Refusal, method: PayableMethod): FormErrors {
       if (method === 'LTC') return { amount: 'O saldo em LTC não cobre este valor.' };
       return { amount: `Só há ${formatBrl(refusal.withdrawableCents ?? 0)} para sacar agora.` };
     default:
-      if (refusal.status === 0 || refusal.status >= 500)
+      if (isLost(refusal))
         return { form: 'Sem resposta. O pedido pode ter chegado: tente de novo, ele não sai em dobro.' };
       return { form: refusalText(refusal) };
   }

@@ -9,8 +9,12 @@ export interface Refusal {
 
 export type PostResult<Body> = { ok: true; body: Body } | { ok: false; refusal: Refusal };
 
+/** The codes of answers that say for good that nothing was done, with the statuses of failures. */
+const UNDONE: readonly (string | null)[] = ['NOT_OFFERED', 'UPSTREAM_REFUSED'];
+
 /** Whether an answer was lost: the change may have been made. */
-export const isLost = ({ status }: Refusal) => status === 0 || status >= 500;
+export const isLost = ({ status, code }: Refusal) =>
+  status === 0 || (status >= 500 && !UNDONE.includes(code));
 
 /** A dialog stays open until the answer, so there must be an end to waiting for it. */
 const TIMEOUT_MS = 30_000;

@@ -24,6 +24,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   DISPUTE_STATE: 'Esta disputa não permite mais isso: foi decidida, o prazo acabou, ou já teve 10 envios.',
   ORDER_PAID: 'Este pedido já está pago.',
   ORDER_REFUNDED: 'Este pedido foi pago e estornado.',
+  UPSTREAM_REFUSED: 'O serviço de pagamentos recusou o pedido. Nada foi feito.',
   RECORDS_BEHIND: 'Os dados ainda estão chegando. Tente de novo em instantes.',
 };
 
