@@ -248,15 +248,18 @@ describe('in front of a service that has only the endpoints of the document', ()
   }
   const shop = openShop(start);
 
-  it('the pages of the console say what the service does not offer, and of nothing that it could not be read', async () => {
+  it('the console has no page of what the service does not offer, and says of nothing that it could not be read', async () => {
     const { page } = await shop.visit({}, '/console/');
     await page.getByText('Carteira', { exact: true }).first().waitFor();
-    for (const name of await page
-      .getByRole('navigation', { name: 'Páginas' })
-      .getByRole('link')
-      .allInnerTexts()) {
+    const links = page.getByRole('navigation', { name: 'Páginas' }).getByRole('link');
+    // The page asks for what there is once it is open.
+    await expect.poll(() => links.allInnerTexts()).not.toContain('Subcontas');
+    const names = await links.allInnerTexts();
+    expect(names).toEqual(expect.arrayContaining(['Início', 'Vendas', 'Extrato', 'Saques']));
+    for (const name of names) {
       await page.getByRole('link', { name, exact: true }).click();
-      await page.waitForLoadState('networkidle');
+      await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+      await expect.poll(() => page.getByText(/^(Abrindo|Lendo)…$/).count()).toBe(0);
       expect([name, await page.getByText(/[Nn]ão foi possível ler/).count()]).toEqual([name, 0]);
     }
   });

@@ -80,6 +80,8 @@ export const ONLY_IN_ALL = [
   'cluster/proxies.test.ts',
   // The pages of the other e2e tests, behind a facade.
   'e2e/facade.test.ts',
+  // The page of the simulator, which is for trying.
+  'e2e/simulator.test.ts',
   // A purchase with each released version of the widget; api/http/released-widgets requests their files.
   'e2e/released-widgets.test.ts',
   // Installs bundlers and frameworks; widget/chunks and widget/server-rendered show the same without them.
