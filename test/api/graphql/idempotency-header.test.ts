@@ -185,6 +185,23 @@ describe('Idempotency-Key', () => {
     },
   );
 
+  test('one key in both headers is the key, and two keys are refused', async () => {
+    const { key, payouts } = await merchant();
+    const body = JSON.stringify({ amount: 10, method: 'pix', walletAddress: '12345678909' });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const statuses = [];
+    for (const other of ['saque-5', 'saque-5', 'saque-6']) {
+      const keys = { 'Idempotency-Key': 'saque-5', 'X-Idempotency-Key': other };
+      const answer = await fetch(`${app.url}/v1/payouts`, {
+        method: 'POST',
+        headers: { ...headers, ...keys },
+        body,
+      });
+      statuses.push(answer.status);
+    }
+    expect([statuses, await payouts()]).toEqual([[201, 201, 400], 1]);
+  });
+
   test('a header has no effect on a query', async () => {
     const { ask } = await merchant();
     expect((await ask('a', '{ wallet { currency } }')).data).toEqual({ wallet: { currency: 'BRL' } });

@@ -8,11 +8,11 @@ const NAME = 'idempotency-key';
 
 /**
  * Finds a header that other services take for this one, such as `X-Idempotency-Key`, and the reason for refusing it; null if there is
- * none. A retry that relies on it would move money again.
+ * none. A retry that relies on it would move money again. A client of several services may send one key in both headers.
  */
 export function mistakenKeyHeader({ headers }: IncomingMessage): { name: string; message: string } | null {
   for (const name in headers)
-    if (name !== NAME && name.includes('idempot'))
+    if (name !== NAME && name.includes('idempot') && headers[name] !== headers[NAME])
       return { name: shownName(name), message: 'is unknown; Idempotency-Key may be meant' };
   return null;
 }

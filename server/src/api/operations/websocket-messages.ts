@@ -24,9 +24,12 @@ export function parseMessage(text: string): { message: unknown; mistake: string 
   return { message: { id, type, payload }, mistake };
 }
 
-/** The refusal of a payload that has another member than a request over HTTP; null if it has none. */
+/** Members that clients add to a request, which limit nothing: Apollo Client up to 4.0.6 the first, urql up to 3 the others. */
+const OF_CLIENTS: ReadonlySet<string> = new Set(['operationType', 'key', 'context']);
+
+/** The refusal of a payload that has another member than a request over HTTP, or than clients add; null if it has none. */
 export function unknownInPayload(payload: object): string | null {
-  const unknown = Object.keys(payload).find((name) => !REQUEST_PARAMS.has(name));
+  const unknown = Object.keys(payload).find((name) => !REQUEST_PARAMS.has(name) && !OF_CLIENTS.has(name));
   if (unknown === undefined) return null;
   const meant = misspelledParam(unknown);
   return `The payload has no member ${shownName(unknown)}${meant === null ? '' : `; ${meant} may be meant`}`;
