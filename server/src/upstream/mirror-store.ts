@@ -196,7 +196,10 @@ export async function selectMadeOf(
   return rows.map((row) => ({ position: row.number, observed: toMirrored(row) }));
 }
 
-/** Selects the payouts of any of these amounts that were requested at `since` or later, those that were seen last first. */
+/**
+ * Selects the payouts of any of these amounts that were requested at `since` or later, those that were seen last first. A service may
+ * date only the end of one, or nothing: then that instant counts, or the one at which it was shown last.
+ */
 export async function selectPayoutsOfAmounts(
   sql: Sql,
   tenant: Tenant,
@@ -206,7 +209,11 @@ export async function selectPayoutsOfAmounts(
     .selectAll('observed')
     .where(raw<string>`snapshot ->> 'amountCents'`, 'is not', null)
     .where(raw<boolean>`(snapshot ->> 'amountCents')::bigint = any(${[...new Set(amounts)]}::bigint[])`)
-    .where(raw<string>`snapshot ->> 'requestedAt'`, '>=', since.toISOString())
+    .where(
+      raw<boolean>`coalesce(
+        snapshot ->> 'requestedAt' >= ${since.toISOString()}, snapshot ->> 'processedAt' >= ${since.toISOString()}, observed_at >= ${since}
+      )`,
+    )
     .orderBy('number', 'desc')
     .limit(limit)
     .execute();

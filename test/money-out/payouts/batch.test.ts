@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { outcomeOf } from '../../../server/src/money-out/payouts/batch.ts';
 import { paidRows } from '../../../server/src/money-out/payouts/batch-paid.ts';
 import { fingerprintOf } from '../../../server/src/money-out/payouts/destinations.ts';
+import { NO_DESTINATION } from '../../../server/src/money-out/payouts/model.ts';
 import { neverMade, payoutInDoubt } from '../../../server/src/money-out/payouts/upstream-payout.ts';
 
 test('A payout that the service never made is a refused row, and one in doubt counts as requested', () => {
@@ -34,6 +35,7 @@ test('A row repeats a payout that another service shows masked, or one in doubt,
   ]);
   expect(rowsOf({ ...named, method: 'unknown', externalId: '1' })).toHaveLength(2);
   expect(rowsOf({ ...named, externalId: '2' })).toEqual([[2, 'w-1']]);
+  expect(rowsOf({ ...named, destination: NO_DESTINATION })).toHaveLength(2);
   const hash = (text: string) => fingerprintOf('pix', 15_000, text)!;
   expect(rowsOf({ ...named, inputHash: hash(destination) })).toHaveLength(2);
   for (const unlike of [

@@ -88,6 +88,35 @@ test('A payout and a batch are requested of the service, each row once', async (
     .orderBy('number')
     .execute();
   expect(amounts.map((row) => row.amount_cents)).toEqual([5_000, 6_000, 7_000]);
+  // A service may date no payout.
+  await sql`update observed set snapshot = snapshot || '{"requestedAt": null, "processedAt": null}'
+    where resource = 'payout'`.execute(pair.facade.database.sql);
+  const check = await post(
+    'payouts/batches/check',
+    { rows: [...rows, { ...payout, amountCents: 1 }] },
+    headers,
+  );
+  expect(check.body.paidBefore).toMatchObject([{ row: 1, requestedAt: null }, { row: 2 }]);
+});
+
+test('A batch that no restore has stopped is not resumed, so that a restore can still end it', async () => {
+  const { cookies } = await post('sign-in', { key: LIVE_KEY });
+  const headers = { cookie: cookies[0]!.split(';')[0]! };
+  pair.proxy.plan = ({ method }) =>
+    method === 'POST' ? { kind: 'status', status: 401, when: 'before' } : PASS;
+  const rows = [{ method: 'pix', amountCents: 2_200, destination: 'ana@psa.example' }];
+  const { body } = await post('payouts/batches', { rows, idempotencyKey: 'one', key: LIVE_KEY }, headers);
+  await pair.settled();
+  const asked = { batchId: body.batchId, key: LIVE_KEY };
+  expect((await post('payouts/batches/resume', asked, headers)).body.status).toBe('running');
+  const { rows: resumed } =
+    await sql`select resumed_at from payout_batch where batch_id = ${body.batchId}`.execute(
+      pair.facade.database.sql,
+    );
+  expect(resumed).toEqual([{ resumed_at: null }]);
+  await post('payouts/batches/cancel', { batchId: body.batchId }, headers);
+  pair.proxy.plan = () => PASS;
+  await pair.pass(600_000);
 });
 
 test('A batch waits where the service refuses the whole account, ends with a restore, and one of after it is paid', async () => {
@@ -198,4 +227,20 @@ test('A payout in doubt says so, is counted, and a row that repeats it is named'
   await pair.pass(20 * 60_000);
   expect(await newest()).toMatchObject({ paid: 1, inDoubt: 0, denied: 1 });
   expect(await check()).toEqual([]);
+});
+
+test('A row that repeats a payout which is still being sent is named', async () => {
+  const { cookies } = await post('sign-in', { key: LIVE_KEY });
+  const headers = { cookie: cookies[0]!.split(';')[0]! };
+  const row = { method: 'pix', amountCents: 8_300, destination: 'ana@psa.example' } as const;
+  pair.proxy.plan = ({ method }) => (method === 'POST' ? { kind: 'hang', when: 'before' } : PASS);
+  const single = post('payouts', { ...row, idempotencyKey: 'one-sent', key: LIVE_KEY }, headers);
+  const check = async () => (await post('payouts/batches/check', { rows: [row] }, headers)).body.paidBefore;
+  await expect.poll(check, { timeout: 60_000 }).toMatchObject([{ row: 1, code: null, inDoubt: true }]);
+  const confirmed = { rows: [row], idempotencyKey: 'again', key: LIVE_KEY };
+  const { body } = await post('payouts/batches', confirmed, headers);
+  expect(body.fields).toMatchObject([{ path: 'paidBefore' }]);
+  pair.proxy.plan = () => PASS;
+  await pair.pass(20 * 60_000);
+  expect((await single).body.inDoubt).toBe(true);
 });

@@ -7,19 +7,20 @@ export interface Account {
 }
 
 /**
- * Adapts the page to its account: removes the link to the merchant's console if there is none. Of a real account it removes the
+ * Adapts the page to its account: shows the link to the merchant's console where there is one. Of a real account it removes the
  * elements that hold for a simulated one alone (the links to the simulator and to the REST interface, and the line that nothing
  * is charged) and shows those for a real one.
  */
 export function showAccount({ simulated, console }: Account): void {
-  if (!console) remove('console');
+  if (console) reveal('console');
   if (simulated) return;
-  remove('simulated');
-  for (const element of document.querySelectorAll<HTMLElement>('[data-only=real]')) element.hidden = false;
+  for (const element of document.querySelectorAll('[data-only=simulated]')) element.remove();
+  reveal('real');
 }
 
-function remove(condition: string): void {
-  for (const element of document.querySelectorAll(`[data-only=${condition}]`)) element.remove();
+function reveal(condition: string): void {
+  for (const element of document.querySelectorAll<HTMLElement>(`[data-only=${condition}]`))
+    element.hidden = false;
 }
 
 /** Adapts a page without a configuration of its own. Without an answer the page stays as it is. */

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import type { PaidRow, ParsedRows } from './batch.ts';
 import { areDifferent, fingerprintOf } from './destinations.ts';
-import { isMasked, type Payout, payoutIdOf } from './model.ts';
+import { isMasked, NO_DESTINATION, type Payout, payoutIdOf } from './model.ts';
 
 // Rows for which there is a payout already. A file that was corrected and uploaded whole has those that were paid at first.
 
@@ -36,8 +36,8 @@ function isRepeatedBy({ method, destination, amountCents, externalId }: Row): (p
   const inputHash = fingerprintOf(method, amountCents, destination);
   const isSame = (payout: Payout) => {
     if (payout.inputHash !== undefined && inputHash !== null) return payout.inputHash === inputHash;
-    // Another service may show a key masked, in a way of its own.
-    return isMasked(payout.destination)
+    // Another service may show a key masked, in a way of its own, or not at all.
+    return isMasked(payout.destination) || payout.destination === NO_DESTINATION
       ? !areDifferent(payout, { method, destination })
       : payout.destination === destination;
   };

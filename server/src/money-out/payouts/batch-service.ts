@@ -188,18 +188,22 @@ export function createPayoutBatches({
         },
       }),
 
-    resume: (tenant, batchId) =>
-      committer.change({
+    async resume(tenant, batchId) {
+      const gap = await newestGap();
+      return committer.change({
         tenant,
         read: (reader) => reader.load(batches, batchId),
         decide(state) {
           const found = state.get(batches, batchId);
           if (!found) throw new NotFoundError('Batch of payouts not found');
-          const batch = decideResumeBatch(found, state.now);
+          // If the clock was set back, the gap may end later than now.
+          const isBefore = gap !== null && gap.until >= state.now;
+          const batch = decideResumeBatch(found, isBefore ? plusMs(gap.until, 1) : state.now);
           const tasks = batch === found ? [] : [nextRowTask(batch, state.now)];
           return { outcome: batch, writes: { records: [put(batches, batch)], tasks } };
         },
-      }),
+      });
+    },
 
     async newest(tenant) {
       const batch = await selectNewestBatch(database.sql, tenant);

@@ -309,9 +309,9 @@ export function decideCancelBatch(
   return { ...batch, rows: batch.rows.map(masked), waiting: null, canceledAt: now, cancelReason };
 }
 
-/** Has a batch of before a restore go on. One that has ended stays as it is. */
-export function decideResumeBatch(batch: PayoutBatch, now: Date): PayoutBatch {
-  return statusOfBatch(batch) === 'running' ? { ...batch, waiting: null, resumedAt: now } : batch;
+/** Has a batch go on that a restore has stopped. Any other stays as it is: in front of another service its rows would be paid again. */
+export function decideResumeBatch(batch: PayoutBatch, resumedAt: Date): PayoutBatch {
+  return batch.waiting?.code === 'RESTORED' ? { ...batch, waiting: null, resumedAt } : batch;
 }
 
 function masked(row: BatchRow): BatchRow {
@@ -378,7 +378,7 @@ export interface PayoutBatchService {
   ): Promise<{ batch: PayoutBatch; replayed: boolean }>;
   /** Ends a batch before its last row. @throws NotFoundError */
   cancel(tenant: Tenant, batchId: string): Promise<PayoutBatch>;
-  /** Has a batch go on that a restore has stopped. @throws NotFoundError */
+  /** Has a batch go on that a restore has stopped. Any other stays as it is. @throws NotFoundError */
   resume(tenant: Tenant, batchId: string): Promise<PayoutBatch>;
   /** Finds the newest batch, a running one first; null if there is none. */
   newest(tenant: Tenant): Promise<PayoutBatchState | null>;

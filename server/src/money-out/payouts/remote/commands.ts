@@ -68,7 +68,8 @@ export interface PayoutRequests {
   kinds: Readonly<Record<string, RequestKind>>;
 }
 
-const REQUEST = 'requestPayout';
+/** The kind of a request for a payout. */
+export const REQUEST = 'requestPayout';
 
 export const PAYOUTS = '/v1/payouts';
 const POST = { name: 'POST /v1/payouts', inWords: 'requesting payouts' };

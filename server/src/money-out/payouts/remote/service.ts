@@ -15,7 +15,6 @@ import {
   type MirroredRow,
   selectOfBefore,
   selectOpen,
-  selectPayoutsOfAmounts,
 } from '../../../upstream/mirror-store.ts';
 import { claimPoll } from '../../../upstream/poll-store.ts';
 import {
@@ -37,18 +36,12 @@ import {
 import { type RequestOptions, UpstreamFault } from '../../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import { fingerprintOf } from '../destinations.ts';
-import {
-  isSettled,
-  MOST_OF_AMOUNTS,
-  matchesFilter,
-  type Payout,
-  type PayoutFilter,
-  type PayoutService,
-} from '../model.ts';
+import { isSettled, matchesFilter, type Payout, type PayoutFilter, type PayoutService } from '../model.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../wire.ts';
 import { createPayoutsByExternalId, hasExternalId, mirrorFilter } from './by-external-id-service.ts';
 import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './commands.ts';
 import { mirrorPayouts, observationOf, payoutIn } from './mirror.ts';
+import { listOfAmounts } from './of-amounts-service.ts';
 import { CHANGED_MS, EACH_FRESH_MS, pollInterval } from './poll-interval.ts';
 import { assertCursorsOfList, isBehind, positionOfDoubt } from './positions.ts';
 
@@ -348,14 +341,7 @@ export function createRemotePayouts(
           more,
         };
       },
-      async listOfAmounts(tenant, amounts, since) {
-        const asked = { amounts, since, limit: MOST_OF_AMOUNTS };
-        const rows = await selectPayoutsOfAmounts(database.sql, tenant, asked);
-        // The record of a request whose payout was identified points to that of the payout.
-        return rows
-          .filter((row) => hasNoWithdrawal(row) || payoutIn(row).withdrawalId === row.id)
-          .map(payoutIn);
-      },
+      listOfAmounts: (tenant, amounts, since) => listOfAmounts(dependencies, tenant, amounts, since),
       async listPage(tenant, { limit, offset, ...filter }) {
         assertUnfiltered(filter, 'payouts');
         const page = { limit, offset };
