@@ -85,6 +85,18 @@ describe('the console of a full account', () => {
     expect(await webhooks.getByRole('listitem').count()).toBe(20);
   });
 
+  it('What could not be read is not said to be nothing', async () => {
+    const { page } = await visit();
+    await page.route('**/graphql', async (route) => {
+      if (!route.request().postData()?.includes('requestsInDoubt')) return route.continue();
+      const errors = [{ message: '', path: ['disputes'], extensions: { code: 'UPSTREAM_REFUSED' } }];
+      return route.fulfill({ json: { data: { disputes: null }, errors } });
+    });
+    await signIn(page);
+    await page.locator('console-tasks').getByText('Não foi possível ler agora').waitFor();
+    expect(await page.getByText('Nada espera por você').count()).toBe(0);
+  });
+
   it('The filter of a list is in the address, which opens the same list', async () => {
     const { page } = await visit();
     await signIn(page);
@@ -281,10 +293,14 @@ describe('the console of a full account', () => {
     await page.getByText(/Estorno de R\$\s39,90 pedido/).waitFor();
   });
 
-  it('The page of a sale sends one of its webhooks again', async () => {
+  it('The page of a sale has its webhooks beside it, and sends one of them again', async () => {
     const { page } = await visit(`sales/psa_${'64'.padStart(32, '0')}`);
     await signIn(page);
-    await page.locator('[data-webhook=whd_f100]').getByRole('button', { name: 'Reenviar' }).click();
+    const resend = page.locator('[data-webhook=whd_f100]').getByRole('button', { name: 'Reenviar' });
+    await resend.waitFor();
+    const top = async (name: string) => (await page.locator(name).boundingBox())!.y;
+    expect(await top('console-sale')).toBe(await top('console-webhooks'));
+    await resend.click();
     await page.getByText('O webhook é enviado de novo agora.').waitFor();
   });
 

@@ -15,6 +15,7 @@ export const FILLED = {
   subaccounts: 30,
   payoutsOfSubaccount: 15,
   webhooks: 400,
+  entries: 600,
   contents: 60,
   refundedPayments: 4,
   refundedCards: 4,
@@ -24,6 +25,9 @@ export const FILLED = {
   failedSubaccountPayouts: 2,
   emptyContents: 6,
 } as const;
+
+/** The number before the first entry of a statement. */
+const FIRST_ENTRY = 1_099_511_627_775;
 
 /** The milliseconds between two payments by PIX, and between two by card. */
 const STEP_MS = { payments: 45_000, cards: 180_000 };
@@ -145,6 +149,23 @@ function SEED(accountId: string, now: Date): string {
     select ${of}, ${hex('', 24)}, ${hex('', 24)}, 'codes', case when nth <= ${FILLED.emptyContents} then 0 else 7 end,
       ${at(FILLED.contents, 3_600_000)}
     from generate_series(1, ${FILLED.contents}) nth order by nth;
+  insert into ledger_transaction (account_id, environment, number, entries, is_entry, transaction_id, kind, ref, resource,
+      resource_id, fee_cents, occurred_at, balance_delta, subaccounts_delta, pending_delta, dispute_hold_delta, ltc_delta,
+      receivable_delta, balance, subaccounts, pending, dispute_hold, ltc, receivable)
+    select ${of}, ${FIRST_ENTRY} + nth, ${FIRST_ENTRY} + nth, true, 'filled:' || nth, kind, ref, resource, ref, fee_cents,
+      ${at(FILLED.entries, 900_000)}, balance, 0, pending, 0, 0, 0, sum(balance) over (order by nth), 0,
+      sum(pending) over (order by nth), 0, 0, 0
+    from (
+      select nth, kind, resource, ref || lpad((nth / 4)::text, 8, '0') as ref, fee_cents,
+        balance * (5000 + nth / 4) as balance, pending * (5000 + nth / 4) as pending
+      from generate_series(1, ${FILLED.entries}) nth
+      join (values (1, 'card_payment', 'card_payment', 'PSC-F', 0, 0, 1), (2, 'card_release', 'card_payment', 'PSC-F', 0, 1, -1),
+        (3, 'payment', 'payment', 'psa_', 0, 2, 0), (0, 'payout', 'payout', 'SAQ-F', 100, -1, 0))
+        step (place, kind, resource, ref, fee_cents, balance, pending) on place = nth % 4
+    ) e order by nth;
+  insert into ledger_account (account_id, environment, name, balance)
+    select ${of}, name, sign * sum(balance_delta) from ledger_transaction, (values ('merchant_balance', 1), ('received', -1)) a (name, sign)
+    where account_id = '${accountId}' group by name, sign;
   update stream set version = greatest(version, ${FILLED.webhooks}) where account_id = '${accountId}' and environment = 'live';
   delete from list_count;
   delete from list_amount;`;

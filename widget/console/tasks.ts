@@ -41,6 +41,9 @@ interface Task {
   items: { id: string; href: string | null; text: string; at: string | null }[];
 }
 
+/** The codes of kinds that this key or this service does not have: nothing of them waits. */
+const ABSENT: ReadonlySet<string> = new Set(['FORBIDDEN', 'NOT_OFFERED']);
+
 /** Lists what waits for a person: each kind with its number, and on a click the first of them. */
 export class ConsoleTasks extends LitElement {
   static override properties = { api: { attribute: false } };
@@ -57,16 +60,17 @@ export class ConsoleTasks extends LitElement {
 
   protected override render(): TemplateResult {
     const { data, failed } = this.#tasks;
+    const isPartial = failed || Object.values(data?.codes ?? {}).some((code) => !ABSENT.has(code));
     return html`
       <h2>Precisa de você</h2>
-      ${failed ? html`<p class="error" role="status">Não foi possível ler agora. A página tenta de novo sozinha.</p>` : nothing}
+      ${isPartial ? html`<p class="error" role="status">Não foi possível ler agora. A página tenta de novo sozinha.</p>` : nothing}
       ${staleNotice(data?.staleSince, this.api.now())}
-      ${data ? this.#renderTasks(listOf(data.data)) : failed ? nothing : html`<p class="empty">Lendo…</p>`}
+      ${data ? this.#renderTasks(listOf(data.data), isPartial) : failed ? nothing : html`<p class="empty">Lendo…</p>`}
     `;
   }
 
-  #renderTasks(tasks: readonly Task[]): TemplateResult {
-    if (tasks.length === 0) return html`<p class="empty">Nada espera por você.</p>`;
+  #renderTasks(tasks: readonly Task[], isPartial: boolean): TemplateResult | typeof nothing {
+    if (tasks.length === 0) return isPartial ? nothing : html`<p class="empty">Nada espera por você.</p>`;
     const now = this.api.now();
     return html`${tasks.map(
       ({ name, title, count, hint, href, items }) => html`<details class="task" data-task=${name}>

@@ -4,11 +4,8 @@ const css = String.raw;
 export const styles = css`
   tr {
     grid-template-columns:
-      minmax(7.5rem, 1fr) minmax(6.5rem, 0.8fr) minmax(8rem, 2fr) minmax(7.5rem, 0.8fr)
-      minmax(9.25rem, 0.9fr);
-  }
-  .created .sort {
-    flex-direction: row-reverse;
+      minmax(7.5rem, 1fr) minmax(6.5rem, 0.8fr) minmax(7.75rem, 2fr) minmax(7.5rem, 0.8fr)
+      minmax(9.75rem, 0.9fr);
   }
   .next {
     font-variant-numeric: tabular-nums;

@@ -5,10 +5,7 @@ export const styles = css`
   tr {
     grid-template-columns:
       minmax(7rem, 1.1fr) minmax(6.5rem, 0.7fr) minmax(10.25rem, 1.8fr) minmax(4.5rem, 1.8fr)
-      minmax(9.25rem, 0.9fr);
-  }
-  .created .sort {
-    flex-direction: row-reverse;
+      minmax(9.75rem, 0.9fr);
   }
   .due {
     font-variant-numeric: tabular-nums;
@@ -26,11 +23,15 @@ export const styles = css`
     .header {
       flex-wrap: wrap;
     }
+    th.due {
+      padding: 0;
+    }
     tbody tr {
       scroll-margin-block-start: 5rem;
     }
     td.sale {
       grid-column: span 2;
+      padding-inline-end: 0.75rem;
     }
     td.created {
       grid-column: auto;

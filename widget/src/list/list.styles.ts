@@ -50,7 +50,7 @@ export const listStyles = css`
     display: contents;
   }
   .search {
-    flex: 0 1 clamp(11rem, 60cqi - 36rem, 16rem);
+    flex: 0 1 15.5rem;
     min-inline-size: 9rem;
     min-block-size: 2.25rem;
     padding: 0.25rem 0.85rem;

@@ -3,7 +3,7 @@ const css = String.raw;
 // In a narrow container a row is a card of lines. These styles come after those of the list, which they override;
 // the last two apply a reader's settings.
 export const narrowStyles = css`
-  @container (max-width: 56rem) {
+  @container (max-width: 64rem) {
     .toolbar {
       flex-wrap: wrap;
     }
@@ -36,13 +36,26 @@ export const narrowStyles = css`
     }
     .header {
       display: flex;
+      gap: 0.5rem;
       justify-content: space-between;
     }
     .amount .sort {
       flex-direction: row;
     }
   }
+  @container (max-width: 20rem) {
+    :is(table, thead, tbody) {
+      font-size: 0.875rem;
+    }
+    td.status {
+      padding-inline-end: 0.5rem;
+    }
+  }
   @media (forced-colors: active) {
+    .export {
+      padding-inline: 0.7rem;
+      border-radius: 99px;
+    }
     .filter[aria-pressed="true"],
     .new {
       color: HighlightText;

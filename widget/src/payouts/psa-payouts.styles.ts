@@ -4,8 +4,8 @@ const css = String.raw;
 export const styles = css`
   tr {
     grid-template-columns:
-      minmax(7.25rem, 1.9fr) minmax(7rem, 0.8fr) minmax(7.25rem, 1.4fr) minmax(8.25rem, 1.2fr)
-      minmax(9.25rem, 0.9fr);
+      minmax(7.25rem, 1.9fr) minmax(8rem, 0.8fr) minmax(7.25rem, 1.4fr) minmax(6.75rem, 1.2fr)
+      minmax(9.75rem, 0.9fr);
   }
   td.code span {
     white-space: normal;

@@ -5,9 +5,6 @@ export const styles = css`
   tr {
     grid-template-columns: minmax(9rem, 2.4fr) minmax(7.5rem, 1.6fr) minmax(7.5rem, 1fr) minmax(6.5rem, 0.6fr);
   }
-  .created .sort {
-    flex-direction: row-reverse;
-  }
   td.kind span {
     font-weight: 500;
   }
@@ -53,6 +50,11 @@ export const styles = css`
       grid-column: 1;
       grid-row: 2;
       text-align: start;
+    }
+  }
+  @container (max-width: 20rem) {
+    .base[lang] {
+      --_row: 6.25rem;
     }
   }
 `;
