@@ -53,8 +53,9 @@ export const PARTS = {
     run: ['test/bench/run.mjs', 'soak', '--minutes', '4'],
   },
   frameworks: {
-    about: 'a purchase on a page of each bundler and framework',
-    run: ['test/run.mjs', '--all', 'frameworks/'],
+    about:
+      'a purchase on a page of each bundler and framework and in React Native, and all pages in each engine',
+    run: ['test/run.mjs', '--all', 'frameworks/', 'engines/pages'],
     env: { PSA_SCALE: 'large' },
   },
   'http-clients': {

@@ -1,32 +1,50 @@
 import puppeteer, { type BrowserContext, type ElementHandle, type Page } from 'puppeteer-core';
 import { launchOptions } from '../support/launch-options.ts';
-import { type Engine, type EngineWindow, SIZE, TIME_ZONE } from './engine.ts';
+import { type Engine, type EngineWindow, type Look, SIZE, TIME_ZONE } from './engine.ts';
 
 const environment = { ...process.env, TZ: TIME_ZONE };
 
-export async function startChromium(): Promise<Engine> {
-  return drive(await puppeteer.launch({ ...launchOptions(), env: environment, defaultViewport: SIZE }));
+export async function startChromium(look: Look = 'light'): Promise<Engine> {
+  const browser = await puppeteer.launch({ ...launchOptions(), env: environment, defaultViewport: SIZE });
+  return drive(browser, (page) =>
+    page.emulateMediaFeatures([
+      { name: 'prefers-color-scheme', value: look === 'dark' ? 'dark' : 'light' },
+      { name: 'forced-colors', value: look === 'forced colors' ? 'active' : 'none' },
+    ]),
+  );
 }
 
 /** Starts Firefox, which speaks WebDriver BiDi itself. */
-export async function startFirefox(): Promise<Engine> {
+export async function startFirefox(look: Look = 'light'): Promise<Engine> {
   const { PSA_FIREFOX = '/usr/bin/firefox-esr' } = process.env;
   return drive(
     await puppeteer.launch({
       browser: 'firefox',
       executablePath: PSA_FIREFOX,
-      env: environment,
+      // Its sandbox would not let pages read the fonts of the tests.
+      env: { ...environment, MOZ_DISABLE_CONTENT_SANDBOX: '1' },
       defaultViewport: SIZE,
-      extraPrefsFirefox: { 'intl.accept_languages': 'pt-BR' },
+      extraPrefsFirefox: {
+        'intl.accept_languages': 'pt-BR',
+        // 0 is dark, and 1 is light.
+        'layout.css.prefers-color-scheme.content-override': look === 'dark' ? 0 : 1,
+        // 2 takes the colors of the person for those of every page.
+        'browser.display.document_color_use': look === 'forced colors' ? 2 : 0,
+      },
     }),
   );
 }
 
-function drive(browser: Awaited<ReturnType<typeof puppeteer.launch>>): Engine {
+function drive(
+  browser: Awaited<ReturnType<typeof puppeteer.launch>>,
+  prepare?: (page: Page) => Promise<void>,
+): Engine {
   return {
     async visit(url) {
       const context = await browser.createBrowserContext();
-      const window = windowOf(await context.newPage(), context);
+      const page = await context.newPage();
+      await prepare?.(page);
+      const window = windowOf(page, context);
       await window.goto(url);
       return window;
     },
@@ -61,6 +79,7 @@ function windowOf(page: Page, context: BrowserContext): EngineWindow {
       return windowOf(popup, context);
     },
     isClosed: async () => page.isClosed(),
+    resize: (size) => page.setViewport(size),
     screenshot: async () => Buffer.from(await page.screenshot()),
     leave: () => context.close(),
   };

@@ -10,6 +10,9 @@ export interface Engine {
   close(): Promise<void>;
 }
 
+/** The appearance that a person has chosen. */
+export type Look = 'light' | 'dark' | 'forced colors';
+
 /** A window or a tab, with a person's actions and questions to the page. */
 export interface EngineWindow {
   goto(url: string): Promise<void>;
@@ -23,6 +26,8 @@ export interface EngineWindow {
   /** Returns the window that opens while `act` runs. */
   opened(act: () => Promise<void>): Promise<EngineWindow>;
   isClosed(): Promise<boolean>;
+  /** Gives the page this size; in WebKit its window, which in `webView` has no bars. */
+  resize(size: { width: number; height: number }): Promise<void>;
   /** Returns a picture of the window, as PNG. */
   screenshot(): Promise<Buffer>;
   /** Ends the visit, and closes all windows. */

@@ -1,14 +1,12 @@
 // A purchase in the web view of an app: no window opens there, whatever the app's name is.
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
 import { type ServiceFixture, startServiceFixture } from '../e2e/fixture.ts';
 import { pageWith, type Site, startSite } from '../e2e/site.ts';
 import { CARD } from '../support/browser.ts';
 import type { Engine, EngineWindow } from './engine.ts';
-import { startWebKit } from './webkit.ts';
+import { startWebKit, webView } from './webkit.ts';
 
-const APP = fileURLToPath(new URL('web-view.py', import.meta.url));
 const PATIENCE = { timeout: 60_000, interval: 50 };
 const ELEMENT = "document.querySelector('psa-checkout')";
 const CARD_BUTTON = `${ELEMENT}?.shadowRoot?.querySelector('[part=button]:not([value=pix])')`;
@@ -44,10 +42,7 @@ describe.each(Object.entries(APPS))(
     let engine: Engine;
     let window: EngineWindow;
     beforeAll(async () => {
-      engine = await startWebKit({
-        binary: process.env.PSA_GTK_PYTHON ?? '/usr/bin/python3',
-        args: [APP, newWindow, userAgent],
-      });
+      engine = await startWebKit(webView(newWindow, userAgent));
     });
     afterEach(() => window?.leave());
     afterAll(() => engine?.close());

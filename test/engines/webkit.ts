@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { Builder, Capabilities, type WebDriver, type WebElement } from 'selenium-webdriver';
 import { vi } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { type Engine, type EngineWindow, SIZE, TIME_ZONE } from './engine.ts';
+import { type Engine, type EngineWindow, type Look, SIZE, TIME_ZONE } from './engine.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 50 };
 const STARTS_MS = 20_000;
@@ -18,10 +19,22 @@ export interface WebKitApp {
 }
 
 /**
+ * The app with one web view, whose window has no bars.
+ *
+ * @param newWindow what becomes of a page's new window
+ * @param userAgent the name of the view; without one, the engine's own
+ */
+export function webView(newWindow: 'none' | 'same-view', userAgent = ''): WebKitApp {
+  const { PSA_GTK_PYTHON = '/usr/bin/python3' } = process.env;
+  const app = fileURLToPath(new URL('web-view.py', import.meta.url));
+  return { binary: PSA_GTK_PYTHON, args: [app, newWindow, userAgent] };
+}
+
+/**
  * Starts WebKit: a screen in memory, on which each visit has its own browser, or app with a web view, and its own
  * driver.
  */
-export async function startWebKit(app?: WebKitApp): Promise<Engine> {
+export async function startWebKit(app?: WebKitApp, look: Look = 'light'): Promise<Engine> {
   const { PSA_XVFB = 'Xvfb', PSA_WEBKIT_DRIVER = 'WebKitWebDriver', PSA_MINI_BROWSER } = process.env;
   const programs = new Set<ChildProcess>();
   // The processes must not outlive a test run that is killed.
@@ -34,12 +47,19 @@ export async function startWebKit(app?: WebKitApp): Promise<Engine> {
     if (program.exitCode === null && program.signalCode === null) await once(program, 'exit');
     programs.delete(program);
   };
-  const screen = spawn(PSA_XVFB, ['-displayfd', '3', '-screen', '0', '1600x1200x24', '-nolisten', 'tcp'], {
+  const screen = spawn(PSA_XVFB, ['-displayfd', '3', '-screen', '0', '1600x2000x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
   programs.add(screen);
   const [display] = (await once(screen.stdio[3] as Readable, 'data')) as [Buffer];
-  const env = { ...process.env, DISPLAY: `:${String(display).trim()}`, TZ: TIME_ZONE, LANG: 'C.UTF-8' };
+  const env = {
+    ...process.env,
+    DISPLAY: `:${String(display).trim()}`,
+    TZ: TIME_ZONE,
+    LANG: 'C.UTF-8',
+    // Pages get the scheme of the desktop's theme.
+    ...(look === 'dark' && { GTK_THEME: 'Adwaita:dark' }),
+  };
   const capabilities = new Capabilities({
     browserName: 'MiniBrowser',
     'webkitgtk:browserOptions': app ?? { binary: PSA_MINI_BROWSER, args: ['--automation'] },
@@ -129,6 +149,10 @@ function windowOf(driver: WebDriver, handle: string, leave: () => Promise<void>)
       }, PATIENCE);
     },
     isClosed: async () => !(await driver.getAllWindowHandles()).includes(handle),
+    async resize(size) {
+      await here();
+      await driver.manage().window().setRect(size);
+    },
     async screenshot() {
       await here();
       return Buffer.from(await driver.takeScreenshot(), 'base64');

@@ -128,6 +128,8 @@ const SIZES = {
   STOPS: [1, 1, 5, 50],
   /** Bundlers and frameworks whose pages are tested by a purchase: one of each kind, or all. */
   FRAMEWORKS: [3, 3, 99, 99],
+  /** Engines and looks in which all pages of a full account are drawn: Chromium's light one, or all. */
+  ENGINE_LOOKS: [1, 1, 99, 99],
   /** Milliseconds for which a database is silent. */
   OUTAGE_MS: [12_000, 30_000, 30_000, 30_000],
 } as const satisfies Record<string, readonly [sample: number, medium: number, large: number, full: number]>;
