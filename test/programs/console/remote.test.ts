@@ -240,7 +240,8 @@ test('A row that repeats a payout which is still being sent is named', async () 
   const confirmed = { rows: [row], idempotencyKey: 'again', key: LIVE_KEY };
   const { body } = await post('payouts/batches', confirmed, headers);
   expect(body.fields).toMatchObject([{ path: 'paidBefore' }]);
-  pair.proxy.plan = () => PASS;
+  // The request may arrive after its record: it hangs in any case.
   await pair.pass(20 * 60_000);
+  pair.proxy.plan = () => PASS;
   expect((await single).body.inDoubt).toBe(true);
 });
