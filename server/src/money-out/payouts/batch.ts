@@ -269,7 +269,7 @@ export function decideBatch(
       ? [
           {
             path: 'paidBefore',
-            message: `there are payouts like rows ${listOf(unnamed)}: leave them out, or name the payouts that the check shows`,
+            message: `there are payouts like ${unnamed.length === 1 ? 'row' : 'rows'} ${listOf(unnamed)}: leave out what repeats them, or name the payouts that the check shows`,
           },
         ]
       : []),

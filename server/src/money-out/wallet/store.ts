@@ -90,6 +90,27 @@ const sizeOfEntry = () => raw<number>`abs(balance_delta + subaccounts_delta)`;
 /** The sums of the entries of a kind. */
 type SumsOfKind = { kind: string | null; count: number; unknown_fees: number } & Omit<ClosingLine, 'kind'>;
 
+/** The columns of the changes of the wallet's figures. */
+type ChangeColumns = Pick<
+  StatementRow,
+  | 'balance_delta'
+  | 'subaccounts_delta'
+  | 'pending_delta'
+  | 'dispute_hold_delta'
+  | 'receivable_delta'
+  | 'ltc_delta'
+>;
+
+/** Reads the changes of the wallet's figures from their columns. */
+export const changesOf = (row: ChangeColumns) => ({
+  amountCents: row.balance_delta + row.subaccounts_delta,
+  subaccountsDeltaCents: row.subaccounts_delta,
+  pendingReleaseDeltaCents: row.pending_delta,
+  disputeBlockedDeltaCents: row.dispute_hold_delta,
+  receivableDeltaCents: 0 - row.receivable_delta,
+  litoshiDelta: row.ltc_delta,
+});
+
 /** Reads the statement of a table; each read is one statement, so all that it shows is of one moment. */
 export function createStatementStore<Row extends StatementRow>(table: StatementTable<Row>) {
   const from = raw.table(table.name);
@@ -102,12 +123,7 @@ export function createStatementStore<Row extends StatementRow>(table: StatementT
       resource: row.resource === null ? null : { type: row.resource, id: row.resource_id! },
       subaccountId: row.subaccount_id,
       createdAt: row.occurred_at,
-      amountCents: row.balance_delta + row.subaccounts_delta,
-      subaccountsDeltaCents: row.subaccounts_delta,
-      pendingReleaseDeltaCents: row.pending_delta,
-      disputeBlockedDeltaCents: row.dispute_hold_delta,
-      receivableDeltaCents: 0 - row.receivable_delta,
-      litoshiDelta: row.ltc_delta,
+      ...changesOf(row),
       ...table.entryOf(row),
       after: table.walletOf(tenant, row),
       unexplainedCents: table.unexplainedOf(row),

@@ -7,7 +7,7 @@ import { headOf } from '../../../state/db/head.ts';
 import type { Tables } from '../../../state/db/tables.ts';
 import type { ReadMoney, SeenMoney } from '../../../upstream/seen-money.ts';
 import type { Wallet } from '../model.ts';
-import type { StatementTable } from '../store.ts';
+import { changesOf, type StatementTable } from '../store.ts';
 import {
   type Before,
   type Known,
@@ -256,14 +256,7 @@ function toMovement(row: MovementRow): Movement {
     reference: row.ref,
     resource: row.resource === null ? null : { type: row.resource, id: row.resource_id! },
     subaccountId: row.subaccount_id,
-    changes: {
-      amountCents: row.balance_delta + row.subaccounts_delta,
-      subaccountsDeltaCents: row.subaccounts_delta,
-      pendingReleaseDeltaCents: row.pending_delta,
-      disputeBlockedDeltaCents: row.dispute_hold_delta,
-      receivableDeltaCents: 0 - row.receivable_delta,
-      litoshiDelta: row.ltc_delta,
-    },
+    changes: changesOf(row),
     feeCents: row.fee_cents,
     seenAt: row.seen_at,
     isEntry: row.is_entry,
