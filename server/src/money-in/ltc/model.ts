@@ -86,11 +86,13 @@ export interface LtcReceiver<R> {
 }
 
 /** The input of `psa ltc credit`. */
-export const creditLtcInput = z.strictObject({ id: z.string().min(1, 'must be a payment’s id').max(100) });
+export const creditLtcInput = z.strictObject({
+  id: z.string().min(1, 'must be a payment’s id').max(100, 'must be a payment’s id'),
+});
 
 /** The input of `psa ltc list`. */
 export const listUnmatchedInput = z.strictObject({
-  after: z.string().min(1, 'must be a payment’s id').max(100).optional(),
+  after: z.string().min(1, 'must be a payment’s id').max(100, 'must be a payment’s id').optional(),
 });
 
 /** The confirmed LTC of a payment that has ended without them: they wait for the operator. */

@@ -35,7 +35,10 @@ const batchInput = z.object({
   ...confirmed,
   rows,
   confirmedBefore: instantText.nullable().default(null),
-  paidBefore: z.array(z.string().max(128)).max(MAX_ROWS).default([]),
+  paidBefore: z
+    .array(z.string().max(128, 'must be a payout’s id'))
+    .max(MAX_ROWS, `must name at most ${MAX_ROWS} payouts`)
+    .default([]),
   idempotencyKey: idempotencyKeyText,
 });
 const cancelInput = z.object({ batchId: batchIdText });
